@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { agentCommand } from '../command.ts';
+import { changesetSchema, memoryKinds, refSchema } from '../changeset.ts';
+import { semanticDiffSchema } from '../diff.ts';
+import { actorIdSchema, changesetIdSchema, cursorSchema, manifestIdSchema, memoryIdSchema, principalIdSchema, projectIdSchema, refNameSchema, timestampSchema } from '../ids.ts';
+import { contextLimitMax, logLimitMax, queryBytesMax, tagBytesMax, tagsMax } from '../limits.ts';
+import { acceptedMemorySchema, lineageStepSchema, memoryContextSchema, relationshipSchema, searchMatchSchema } from '../memory.ts';
+import { grantSchema, profileSchema, scopeSchema } from '../principal.ts';
+
+const kindsFilter = z.array(z.enum(memoryKinds)).max(memoryKinds.length).optional();
+const tagsFilter = z.array(z.string().min(1).max(tagBytesMax)).max(tagsMax).optional();
+
+/** Commands that read memory. Reads never write, but for the manifest that `memory.context_at` pins when asked. */
+export const memoryReadCommands = [
+  agentCommand({
+    name: 'memory.status',
+    title: 'Status of a project',
+    description: 'Heads of the project, and who you are in it: principal, actor id, profile, scopes, grants, the ref prefixes you own, open proposals, recovery mode. Call this first.',
+    scope: 'memory.read',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({ project: projectIdSchema }),
+    output: z.strictObject({
+      project: projectIdSchema,
+      principal_id: principalIdSchema,
+      actor_id: actorIdSchema,
+      profile: profileSchema,
+      scopes: z.array(scopeSchema),
+      grants: z.array(grantSchema),
+      refs: z.array(refSchema),
+      owned_prefixes: z.array(z.string()),
+      open_proposals: z.int().min(0),
+      mode: z.literal('git'),
+      recovery_readonly: z.boolean(),
+    }),
+  }),
+  agentCommand({
+    name: 'memory.log',
+    title: 'History of a ref',
+    description: 'Changesets of a ref, newest first: along first parents, or along all parents with all_parents. Ref defaults to refs/shared/main. Follow next_cursor for older ones.',
+    scope: 'memory.read',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      ref: refNameSchema.optional(),
+      limit: z.int().min(1).max(logLimitMax).optional(),
+      cursor: cursorSchema.optional(),
+      all_parents: z.boolean().optional(),
+    }),
+    output: z.strictObject({ project: projectIdSchema, ref: refNameSchema, changesets: z.array(changesetSchema), next_cursor: cursorSchema.optional() }),
+  }),
+  agentCommand({
+    name: 'memory.show',
+    title: 'One changeset',
+    description: 'One changeset with its operations, author, parents and digests.',
+    scope: 'memory.read',
+    project: 'object',
+    mutates: false,
+    input: z.strictObject({ id: changesetIdSchema }),
+    output: changesetSchema,
+  }),
+  agentCommand({
+    name: 'memory.diff',
+    title: 'Compare two changesets by meaning',
+    description: 'What changed in meaning from the base changeset to the target: memories added, corrected, superseded, decisions, tasks, visibility, evidence, each before and after.',
+    scope: 'memory.read',
+    project: 'object',
+    mutates: false,
+    input: z.strictObject({ base_changeset_id: changesetIdSchema, target_changeset_id: changesetIdSchema, cursor: cursorSchema.optional() }),
+    output: semanticDiffSchema,
+  }),
+  agentCommand({
+    name: 'memory.ref_list',
+    title: 'Refs of a project',
+    description: 'Every ref of the project with its head, in name order.',
+    scope: 'memory.read',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({ project: projectIdSchema, cursor: cursorSchema.optional() }),
+    output: z.strictObject({ refs: z.array(refSchema), next_cursor: cursorSchema.optional() }),
+  }),
+  agentCommand({
+    name: 'memory.context_at',
+    title: 'Accepted memory at an exact head',
+    description:
+      'The accepted memory at a head, best matches for query first, then the most recently touched. Ref defaults to refs/shared/main; head_changeset_id or at (a timestamp) reads it as it was. With commit authority it also pins an input manifest unless pin is false; manifest_id reads a pinned context again, exactly.',
+    scope: 'memory.read',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      ref: refNameSchema.optional(),
+      head_changeset_id: changesetIdSchema.optional(),
+      at: timestampSchema.optional(),
+      query: z.string().max(queryBytesMax).optional(),
+      limit: z.int().min(1).max(contextLimitMax).optional(),
+      kinds: kindsFilter,
+      tags: tagsFilter,
+      cursor: cursorSchema.optional(),
+      pin: z.boolean().optional(),
+      manifest_id: manifestIdSchema.optional(),
+    }),
+    output: memoryContextSchema,
+  }),
+  agentCommand({
+    name: 'memory.search',
+    title: 'Search memory',
+    description: 'Memories at a head that match the query, best first, each with the reason. Any language and punctuation; words are matched as written.',
+    scope: 'memory.search',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      query: z.string().min(1).max(queryBytesMax),
+      ref: refNameSchema.optional(),
+      head_changeset_id: changesetIdSchema.optional(),
+      kinds: kindsFilter,
+      tags: tagsFilter,
+      limit: z.int().min(1).max(contextLimitMax).optional(),
+      cursor: cursorSchema.optional(),
+    }),
+    output: z.strictObject({
+      head_changeset_id: changesetIdSchema,
+      matches: z.array(searchMatchSchema),
+      complete: z.boolean(),
+      next_cursor: cursorSchema.optional(),
+    }),
+  }),
+  agentCommand({
+    name: 'memory.get',
+    title: 'One memory and its lineage',
+    description: 'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships.',
+    scope: 'memory.read',
+    project: 'project',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      memory_id: memoryIdSchema,
+      head_changeset_id: changesetIdSchema.optional(),
+      cursor: cursorSchema.optional(),
+    }),
+    output: z.strictObject({
+      memory: acceptedMemorySchema,
+      head_changeset_id: changesetIdSchema,
+      lineage: z.array(lineageStepSchema),
+      relationships: z.array(relationshipSchema),
+      next_cursor: cursorSchema.optional(),
+    }),
+  }),
+] as const;

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { auditEntrySchema, verifyReportSchema } from '../audit.ts';
+import { graphNodeSchema, projectSchema, refSchema } from '../changeset.ts';
+import { ownerCommand } from '../command.ts';
+import { actorIdSchema, changesetIdSchema, cursorSchema, digestSchema, obolIdSchema, principalIdSchema, projectIdSchema, timestampSchema } from '../ids.ts';
+import { listLimitMax, obolLifeMaxMs } from '../limits.ts';
+import { agentProfileSchema, grantSchema, obolSchema, principalSchema } from '../principal.ts';
+
+const principalName = z.string().trim().min(1).max(128);
+const principalDetail = z.strictObject({ ...principalSchema.shape, obols: z.array(obolSchema), owned_prefixes: z.array(z.string()) });
+const oneRef = z.strictObject({ principal_id: principalIdSchema });
+
+/** Commands of the owner's doors only: window, owner page, owner socket. */
+export const ownerCommands = [
+  ownerCommand({
+    name: 'engine.status',
+    title: 'State of the engine',
+    description: 'Version, home, doors, recovery mode, the last call of an agent.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: z.strictObject({
+      version: z.string(),
+      home_id: z.string(),
+      home: z.string(),
+      owner: principalSchema,
+      mcp_url: z.string().nullable(),
+      recovery_readonly: z.boolean(),
+      started_at: timestampSchema,
+      now: timestampSchema,
+      last_agent_call: z.strictObject({ principal_id: principalIdSchema, name: z.string(), tool: z.string(), at: timestampSchema }).nullable(),
+    }),
+  }),
+  ownerCommand({
+    name: 'project.list',
+    title: 'Projects',
+    description: 'Every project with the head of its main ref, how much memory is accepted, and how many proposals wait.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: z.strictObject({
+      projects: z.array(
+        z.strictObject({
+          ...projectSchema.shape,
+          main_head: changesetIdSchema,
+          main_chain_digest: digestSchema,
+          total_active: z.int().min(0),
+          pending_proposals: z.int().min(0),
+        }),
+      ),
+    }),
+  }),
+  ownerCommand({
+    name: 'history.graph',
+    title: 'Commit graph',
+    description: 'All changesets of a project, newest first, with the refs that point at them.',
+    mutates: false,
+    input: z.strictObject({ project: projectIdSchema, limit: z.int().min(1).max(listLimitMax).optional(), cursor: cursorSchema.optional() }),
+    output: z.strictObject({ project: projectIdSchema, nodes: z.array(graphNodeSchema), refs: z.array(refSchema), next_cursor: cursorSchema.optional() }),
+  }),
+  ownerCommand({
+    name: 'store.verify_chain',
+    title: 'Verify the history of a project',
+    description: 'Recomputes every digest, chain and signature of the project and compares the derived index; names what does not hold.',
+    mutates: false,
+    input: z.strictObject({ project: projectIdSchema }),
+    output: verifyReportSchema,
+  }),
+  ownerCommand({
+    name: 'principal.list',
+    title: 'Agents',
+    description: 'Every principal with its profile, grants and tokens.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: z.strictObject({ principals: z.array(principalDetail) }),
+  }),
+  ownerCommand({
+    name: 'principal.reconcile',
+    title: 'Create or update an agent',
+    description: 'Finds the principal of exactly that name or creates it, sets its profile and adds the grant; removes nothing.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ name: principalName, profile: agentProfileSchema, project: grantSchema, actor_id: actorIdSchema.optional() }),
+    output: z.strictObject({ principal: principalSchema, created: z.boolean() }),
+  }),
+  ownerCommand({
+    name: 'principal.set_enabled',
+    title: 'Enable or disable an agent',
+    description: 'A disabled principal is refused from its next call on; nothing of what it wrote is touched.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ ...oneRef.shape, enabled: z.boolean() }),
+    output: principalSchema,
+  }),
+  ownerCommand({
+    name: 'principal.revoke_grant',
+    title: 'Take a project away from an agent',
+    description: 'Removes one exact grant, from the next call on.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ ...oneRef.shape, project: grantSchema }),
+    output: principalSchema,
+  }),
+  ownerCommand({
+    name: 'obol.mint',
+    title: 'Mint a token',
+    description: 'A bearer token for one principal, shown once. Expires after 7 days unless said otherwise, 90 days at most; null never expires.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ ...oneRef.shape, expires_ms: z.int().min(1_000).max(obolLifeMaxMs).nullable().optional() }),
+    output: z.strictObject({ obol: obolSchema, token: z.string() }),
+  }),
+  ownerCommand({
+    name: 'obol.list',
+    title: 'Tokens',
+    description: 'Tokens of one principal or of all, newest first; never the secret.',
+    mutates: false,
+    input: z.strictObject({ principal_id: principalIdSchema.optional() }),
+    output: z.strictObject({ obols: z.array(obolSchema) }),
+  }),
+  ownerCommand({
+    name: 'obol.revoke',
+    title: 'Revoke a token',
+    description: 'The token is refused from the next call on. This cannot be undone; mint another.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ obol_id: obolIdSchema }),
+    output: obolSchema,
+  }),
+  ownerCommand({
+    name: 'audit.verify',
+    title: 'Verify the audit ledger',
+    description: 'Checks the hash chain, every MAC and the anchor; names the first entry that does not hold.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: verifyReportSchema,
+  }),
+  ownerCommand({
+    name: 'audit.tail',
+    title: 'Newest audit entries',
+    description: 'Entries of the audit ledger, newest first.',
+    mutates: false,
+    input: z.strictObject({ limit: z.int().min(1).max(listLimitMax).optional(), before_seq: z.int().min(1).optional() }),
+    output: z.strictObject({ entries: z.array(auditEntrySchema) }),
+  }),
+] as const;
+

@@ -1,0 +1,16 @@
+import type { z } from 'zod';
+import { memoryReadCommands } from './memory-read.ts';
+import { memoryWriteCommands } from './memory-write.ts';
+import { ownerCommands } from './owner.ts';
+
+/** The whole command table, in the order in which tools are listed. */
+export const commandTable = [...memoryReadCommands, ...memoryWriteCommands, ...ownerCommands] as const;
+
+type Row = (typeof commandTable)[number];
+export type CommandName = Row['name'];
+type RowOf<Name extends CommandName> = Extract<Row, { readonly name: Name }>;
+
+/** What a caller sends to a command, before parsing (brands are not needed), and what a handler gets, after it. */
+export type CommandInput<Name extends CommandName> = z.input<RowOf<Name>['input']>;
+export type ParsedInput<Name extends CommandName> = z.output<RowOf<Name>['input']>;
+export type CommandOutput<Name extends CommandName> = z.output<RowOf<Name>['output']>;

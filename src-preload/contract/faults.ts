@@ -1,0 +1,97 @@
+/**
+ * Every way in which the product refuses, listed once. HTTP statuses, MCP results, exit codes and the words of the
+ * desk are tables over this list, complete by `satisfies`.
+ */
+
+/** The six kinds an agent sees in the first line of a tool error (`charon.md` §3), and what each one means. */
+export const faultKinds = ['denied', 'conflict', 'invalid', 'not_found', 'read_only', 'unavailable'] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** Code → kind. A code is pinned: once released it never changes its meaning. */
+export const faultKindByCode = {
+  // who you are and what you may do
+  UNAUTHENTICATED: 'denied',
+  PRINCIPAL_DISABLED: 'denied',
+  SCOPE_MISSING: 'denied',
+  GRANT_MISSING: 'denied',
+  OWNER_ONLY: 'denied',
+  NOT_REF_OWNER: 'denied',
+  PROTECTED_REF: 'denied',
+  SELF_REVIEW: 'denied',
+  SELF_APPROVAL: 'denied',
+  ATTRIBUTION_FORGED: 'denied',
+  MERGE_AUTHORIZATION_REFUSED: 'denied',
+  ORIGINATOR_MAY_NOT_MERGE: 'denied',
+  HOST_REFUSED: 'denied',
+  ORIGIN_REFUSED: 'denied',
+
+  // the world moved, or already is that way
+  REF_MOVED: 'conflict',
+  REF_EXISTS: 'conflict',
+  NOT_A_DESCENDANT: 'conflict',
+  IDEMPOTENCY_MISMATCH: 'conflict',
+  NONCE_CONSUMED: 'conflict',
+  MERGE_SHAPE: 'conflict',
+  NOTHING_TO_MERGE: 'conflict',
+  BOTH_SIDES_TOUCHED: 'conflict',
+  OPEN_CONFLICT: 'conflict',
+  PROPOSAL_STATE: 'conflict',
+  PROPOSAL_STALE: 'conflict',
+  NOT_APPROVED: 'conflict',
+  CHANGES_REQUESTED: 'conflict',
+  PRINCIPAL_EXISTS: 'conflict',
+  OBOL_REVOKED: 'conflict',
+
+  // what was sent cannot be used
+  INPUT_INVALID: 'invalid',
+  COMMAND_UNKNOWN: 'invalid',
+  OP_INVALID: 'invalid',
+  REF_NAME_INVALID: 'invalid',
+  CURSOR_INVALID: 'invalid',
+  KEY_RESERVED: 'invalid',
+  HEAD_NOT_REACHABLE: 'invalid',
+  MERGE_AUTHORIZATION_MALFORMED: 'invalid',
+  BODY_INVALID: 'invalid',
+  BODY_TOO_LARGE: 'invalid',
+  BODY_TOO_DEEP: 'invalid',
+  CONTENT_TYPE_REFUSED: 'invalid',
+  QUOTA: 'invalid',
+
+  // no such thing, or none that the caller may see
+  PROJECT_NOT_FOUND: 'not_found',
+  REF_NOT_FOUND: 'not_found',
+  CHANGESET_NOT_FOUND: 'not_found',
+  MEMORY_NOT_FOUND: 'not_found',
+  MANIFEST_NOT_FOUND: 'not_found',
+  PROPOSAL_NOT_FOUND: 'not_found',
+  PRINCIPAL_NOT_FOUND: 'not_found',
+  OBOL_NOT_FOUND: 'not_found',
+  STATE_NOT_FOUND: 'not_found',
+
+  READ_ONLY: 'read_only',
+
+  // not now, or not on this machine
+  STORE_BUSY: 'unavailable',
+  STORE_UNAVAILABLE: 'unavailable',
+  DISK_FULL: 'unavailable',
+  AUDIT_UNAVAILABLE: 'unavailable',
+  HOME_LOCKED: 'unavailable',
+  HOME_INVALID: 'unavailable',
+  KEYS_INVALID: 'unavailable',
+  PORT_TAKEN: 'unavailable',
+  RATE_LIMITED: 'unavailable',
+  TIMED_OUT: 'unavailable',
+  CLOSED: 'unavailable',
+  INTEGRITY_MISMATCH: 'unavailable',
+  INTERNAL: 'unavailable',
+} as const satisfies Record<string, FaultKind>;
+
+export type FaultCode = keyof typeof faultKindByCode;
+
+/** What crosses a door when a command is refused: for programs `code` and `data`, for people `message`. */
+export interface FaultWire {
+  readonly code: FaultCode;
+  readonly kind: FaultKind;
+  readonly message: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,38 @@
+/** Every bound that a caller can run into, in one place. Bytes are bytes of UTF-8; times are milliseconds. */
+
+export const payloadBytesMax = 65_536;
+export const contentBytesMax = 16_384;
+export const summaryBytesMax = 4_096;
+export const stringValueBytesMax = 1_024;
+export const memoryIdBytesMax = 1_024;
+export const tagsMax = 64;
+export const tagBytesMax = 128;
+/** Ops of one changeset; an op's number is `seq * 65 536 + ordinal`. */
+export const opsMax = 10_000;
+export const parentsMax = 2;
+export const attestationsMax = 256;
+export const messageBytesMax = 16_384;
+export const idempotencyKeyBytesMax = 256;
+export const attributionBytesMax = 1_024;
+export const queryBytesMax = 4_096;
+export const commentBytesMax = 16_384;
+
+export const refNameBytesMax = 512;
+export const contextLimitDefault = 20;
+export const contextLimitMax = 100;
+export const logLimitDefault = 20;
+export const logLimitMax = 200;
+export const listLimitDefault = 50;
+export const listLimitMax = 500;
+
+export const requestBytesMax = 1_048_576;
+export const jsonDepthMax = 64;
+export const resultBytesMax = 48_000;
+
+export const dayMs = 86_400_000;
+export const obolLifeDefaultMs = 7 * dayMs;
+export const obolLifeMaxMs = 90 * dayMs;
+export const proposalLifeMs = 7 * dayMs;
+export const envelopeLifeMs = 120_000;
+export const envelopeLifeMaxMs = 900_000;
+export const clockSkewMs = 60_000;

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { changesetIdSchema, cursorSchema, digestSchema, manifestIdSchema, memoryIdSchema, projectIdSchema, refNameSchema, timestampSchema } from './ids.ts';
+import { jsonObjectSchema } from './json.ts';
+import { opTypeSchema } from './changeset.ts';
+
+export const projectionVersion = 'memory-context/v1';
+
+export const memoryStatuses = ['active', 'corrected', 'superseded', 'duplicate', 'deprecation_proposed', 'conflicted'] as const;
+
+/** One memory in the state that it has at a head (`lethe.md` §2.7). */
+export const acceptedMemorySchema = z.strictObject({
+  memory_id: memoryIdSchema,
+  content: z.string(),
+  event_type: z.string().optional(),
+  kind: z.string().optional(),
+  scope: z.string().optional(),
+  visibility: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  confidence: z.number().optional(),
+  status: z.enum(memoryStatuses),
+  source: z.enum(['legacy_event', 'memory_git']),
+  source_event_id: z.string().optional(),
+  introduced_changeset_id: changesetIdSchema.optional(),
+  last_changeset_id: changesetIdSchema.optional(),
+  evidence: z.array(jsonObjectSchema).optional(),
+  verification: z.array(jsonObjectSchema).optional(),
+  payload: jsonObjectSchema.optional(),
+});
+export type AcceptedMemory = z.infer<typeof acceptedMemorySchema>;
+
+export const relationshipSchema = z.strictObject({
+  from_memory_id: memoryIdSchema,
+  to_memory_id: memoryIdSchema,
+  kind: z.string().optional(),
+  payload: jsonObjectSchema.optional(),
+  changeset_id: changesetIdSchema,
+});
+export type Relationship = z.infer<typeof relationshipSchema>;
+
+/** The accepted memory at an exact head, ranked, one page of it. */
+export const memoryContextSchema = z.strictObject({
+  project_id: projectIdSchema,
+  ref_name: refNameSchema,
+  head_changeset_id: changesetIdSchema,
+  manifest_id: manifestIdSchema.optional(),
+  projection_version: z.literal(projectionVersion),
+  total_active: z.int().min(0),
+  memories: z.array(acceptedMemorySchema),
+  relationships: z.array(relationshipSchema).optional(),
+  unresolved_conflicts: z.array(z.string()).optional(),
+  inclusion_reasons: z.record(z.string(), z.string()).optional(),
+  exclusion_reasons: z.record(z.string(), z.string()).optional(),
+  next_cursor: cursorSchema.optional(),
+});
+export type MemoryContext = z.infer<typeof memoryContextSchema>;
+
+/** Why one memory matched a search. */
+export const searchMatchSchema = z.strictObject({
+  memory: acceptedMemorySchema,
+  score: z.number(),
+  why: z.array(z.strictObject({ token: z.string(), fields: z.array(z.enum(['content', 'kind', 'scope', 'tags'])) })),
+});
+export type SearchMatch = z.infer<typeof searchMatchSchema>;
+
+/** One step in the life of a memory: which op of which changeset did what, and the state after it. */
+export const lineageStepSchema = z.strictObject({
+  changeset_id: changesetIdSchema,
+  ordinal: z.int().min(0),
+  op_type: opTypeSchema,
+  memory_id: memoryIdSchema,
+  author_principal: z.string(),
+  actor_id: z.string().optional(),
+  model: z.string().optional(),
+  message: z.string(),
+  created_at: timestampSchema,
+  before: acceptedMemorySchema.nullable(),
+  after: acceptedMemorySchema.nullable(),
+});
+export type LineageStep = z.infer<typeof lineageStepSchema>;
+
+/** An immutable record of exactly what was read (`lethe.md` §2.5, §0.6). */
+export const manifestSchema = z.strictObject({
+  manifest_id: manifestIdSchema,
+  direction: z.enum(['input', 'output']),
+  project_id: projectIdSchema,
+  ref_name: refNameSchema,
+  head_changeset_id: changesetIdSchema,
+  selected_memory_ids: z.array(memoryIdSchema),
+  inclusion_reasons: z.record(z.string(), z.string()).optional(),
+  query: z.string().optional(),
+  limit: z.int(),
+  kinds: z.array(z.string()).optional(),
+  tags: z.array(z.string()).optional(),
+  cursor: z.string().optional(),
+  total_active: z.int(),
+  context_digest: digestSchema,
+  session_id: z.string().optional(),
+  actor_id: z.string().optional(),
+  created_at: timestampSchema,
+});
+export type Manifest = z.infer<typeof manifestSchema>;

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { changesetIdSchema, digestSchema, findingIdSchema, memoryIdSchema, principalIdSchema, projectIdSchema, proposalIdSchema, refNameSchema, timestampSchema } from './ids.ts';
+import { semanticDiffSchema } from './diff.ts';
+import { jsonObjectSchema } from './json.ts';
+
+export const proposalStatuses = ['pending', 'merging', 'completed', 'rejected', 'canceled', 'expired'] as const;
+export const proposalStatusSchema = z.enum(proposalStatuses);
+export type ProposalStatus = z.infer<typeof proposalStatusSchema>;
+
+export const verdicts = ['approve', 'request_changes', 'reject'] as const;
+export const verdictSchema = z.enum(verdicts);
+export type Verdict = z.infer<typeof verdictSchema>;
+
+export const severities = ['info', 'warning', 'blocking'] as const;
+export const severitySchema = z.enum(severities);
+export type Severity = z.infer<typeof severitySchema>;
+
+export const reviewStates = ['none', 'approved', 'changes_requested', 'stale'] as const;
+export const mergeStrategies = ['fast_forward', 'merge_commit', 'cherry_pick'] as const;
+export const mergeStrategySchema = z.enum(mergeStrategies);
+export type MergeStrategy = z.infer<typeof mergeStrategySchema>;
+
+export const conflictStatuses = ['open', 'resolved', 'rejected', 'superseded', 'canceled', 'deferred'] as const;
+
+/** A typed semantic conflict (`lethe.md` §2.6). */
+export const conflictSchema = z.strictObject({
+  conflict_id: digestSchema,
+  project_id: projectIdSchema,
+  base_changeset_id: z.string().optional(),
+  left_changeset_id: z.string(),
+  right_changeset_id: z.string(),
+  conflict_type: z.string(),
+  severity: severitySchema,
+  summary: z.string(),
+  details: jsonObjectSchema.optional(),
+  status: z.enum(conflictStatuses),
+  proposal_id: z.string().optional(),
+  created_at: timestampSchema,
+  resolved_at: timestampSchema.optional(),
+  resolution_note: z.string().optional(),
+});
+export type Conflict = z.infer<typeof conflictSchema>;
+
+/** One verdict of one reviewer, bound to the exact state that was looked at. */
+export const verdictRecordSchema = z.strictObject({
+  finding_id: findingIdSchema,
+  reviewer: principalIdSchema,
+  verdict: verdictSchema,
+  comment: z.string(),
+  severity: severitySchema,
+  proposal_digest: digestSchema,
+  target_head: changesetIdSchema,
+  created_at: timestampSchema,
+  current: z.boolean(),
+});
+export type VerdictRecord = z.infer<typeof verdictRecordSchema>;
+
+/** What a merge of this proposal would do to the target as it stands now; looking writes nothing. */
+export const mergePreviewSchema = z.strictObject({
+  target_head: changesetIdSchema,
+  strategy: z.enum([...mergeStrategies, 'nothing_to_merge']),
+  /** Changesets that the target has and the proposal's head has not. */
+  target_ahead: z.int().min(0),
+  /** Changesets that a merge would bring in. */
+  proposal_ahead: z.int().min(0),
+  /** Memories that both sides changed since they parted (first 100, in id order): a merge is refused while there is one. */
+  contested_memory_ids: z.array(memoryIdSchema),
+  contested_total: z.int().min(0),
+});
+export type MergePreview = z.infer<typeof mergePreviewSchema>;
+
+export const proposalSchema = z.strictObject({
+  proposal_id: proposalIdSchema,
+  kind: z.enum(['merge_request', 'changeset', 'memory']),
+  project_id: projectIdSchema,
+  originator: principalIdSchema,
+  target_ref: refNameSchema,
+  base_changeset_id: changesetIdSchema,
+  head_changeset_id: changesetIdSchema,
+  message: z.string(),
+  status: proposalStatusSchema,
+  review_state: z.enum(reviewStates),
+  proposal_digest: digestSchema,
+  target_head: changesetIdSchema,
+  conflicts: z.array(conflictSchema),
+  verdicts: z.array(verdictRecordSchema),
+  created_at: timestampSchema,
+  expires_at: timestampSchema,
+  decided_at: timestampSchema.optional(),
+  decided_by: principalIdSchema.optional(),
+  resulting_changeset_id: changesetIdSchema.optional(),
+  strategy: mergeStrategySchema.optional(),
+  self_merge: z.boolean(),
+});
+export type Proposal = z.infer<typeof proposalSchema>;
+
+/** A proposal with what a reviewer needs to decide. */
+export const proposalDetailSchema = z.strictObject({
+  ...proposalSchema.shape,
+  originator_name: z.string(),
+  preview: mergePreviewSchema.nullable(),
+  /** What the proposal's side changes, before → after, whatever else moved on the target. */
+  diff: semanticDiffSchema,
+});
+export type ProposalDetail = z.infer<typeof proposalDetailSchema>;
+
+/** The record that the store writes in the transaction that moves a protected ref (`lethe.md` §2.9). */
+export const advanceSchema = z.strictObject({
+  advance_id: z.string(),
+  project_id: projectIdSchema,
+  ref_name: refNameSchema,
+  expected_head: changesetIdSchema,
+  new_head: changesetIdSchema,
+  merge_proposal_id: z.string(),
+  proposal_digest: digestSchema,
+  reviewer_principal: z.string(),
+  merger_principal: z.string(),
+  strategy: mergeStrategySchema,
+  authorization_nonce: z.string(),
+  created_at: timestampSchema,
+});
+export type Advance = z.infer<typeof advanceSchema>;
