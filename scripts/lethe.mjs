@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { runProgram } from './lib/program.mjs';
+
+await runProgram('lethe');
