@@ -2,11 +2,13 @@
  * What the engine's worker thread and the shell that hosts it say to each other over one MessagePort.
  * The shell asks and closes; the engine answers, reports events and says when its doors are open.
  * Both ends are our own code in one process, so these are types and not schemas: what comes from
- * a renderer was parsed before it became a request, and every command parses its input strictly itself.
+ * a renderer was checked before it became a request, and every command parses its input strictly itself.
  */
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import type { FaultWire } from '../../src-preload/contract/faults.ts';
 
 /** How the engine is started: passed as `workerData`. Paths are absolute; `port` 0 means any free port. */
-export type EngineOptions = {
+export interface EngineOptions {
   readonly home: string;
   readonly port: number;
   /** Whether the owner page's own loopback door is opened too. */
@@ -14,30 +16,16 @@ export type EngineOptions = {
   /** Folder of the built renderer, which the owner page serves; null when it was not built. */
   readonly rendererDir: string | null;
   readonly version: string;
-};
+}
 
 /** The addresses the engine serves on; null where a door is shut. */
-export type EngineDoors = {
+export interface EngineDoors {
   readonly mcp: string | null;
   readonly ledger: string | null;
   readonly owner: string | null;
   readonly socket: string | null;
   readonly home: string;
-};
-
-/** A refusal in the form that may cross a border: pinned code, its kind, a sentence for people, typed data. */
-export type EngineFault = {
-  readonly code: string;
-  readonly kind: string;
-  readonly message: string;
-  readonly data: unknown;
-};
-
-/** Something that happened in the store, named like `ref.moved`; the payload is the contract's. */
-export type EngineEvent = {
-  readonly name: string;
-  readonly payload: unknown;
-};
+}
 
 /** From the shell to the engine. `id` is the shell's own counter and comes back in the answer. */
 export type EngineInbound =
@@ -47,8 +35,8 @@ export type EngineInbound =
 /** From the engine to the shell. `ready` or `failed` comes first and once; `closed` comes last. */
 export type EngineOutbound =
   | { readonly kind: 'ready'; readonly doors: EngineDoors }
-  | { readonly kind: 'failed'; readonly fault: EngineFault }
+  | { readonly kind: 'failed'; readonly fault: FaultWire }
   | { readonly kind: 'result'; readonly id: number; readonly output: unknown }
-  | { readonly kind: 'fault'; readonly id: number; readonly fault: EngineFault }
+  | { readonly kind: 'fault'; readonly id: number; readonly fault: FaultWire }
   | { readonly kind: 'event'; readonly event: EngineEvent }
   | { readonly kind: 'closed' };
