@@ -42,7 +42,7 @@ export function runQuietly(step) {
     let timedOut = false;
     const child = spawn(step.command, [...step.args], {
       cwd: step.cwd,
-      env: step.env,
+      env: { ...step.env, NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: step.shell ?? false,
     });
