@@ -19,6 +19,7 @@ export const faultKindByCode = {
   PROTECTED_REF: 'denied',
   SELF_REVIEW: 'denied',
   SELF_APPROVAL: 'denied',
+  NOT_ORIGINATOR: 'denied',
   ATTRIBUTION_FORGED: 'denied',
   MERGE_AUTHORIZATION_REFUSED: 'denied',
   ORIGINATOR_MAY_NOT_MERGE: 'denied',

@@ -1,0 +1,189 @@
+import type { AuditEntry, Door, VerifyReport } from '../../src-preload/contract/audit.ts';
+import type { Ref } from '../../src-preload/contract/changeset.ts';
+import type {
+  ChangesetId,
+  ObolId,
+  PrincipalId,
+  ProjectId,
+  ProposalId,
+  RefName,
+} from '../../src-preload/contract/ids.ts';
+import type { Grant, Obol, Principal, Profile, Scope } from '../../src-preload/contract/principal.ts';
+import type {
+  MergeStrategy,
+  Proposal,
+  ProposalDetail,
+  ProposalStatus,
+  Severity,
+  Verdict,
+} from '../../src-preload/contract/proposal.ts';
+
+/** Who is calling, as established by a door, with the rights of this very moment. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly scopes: readonly Scope[];
+  readonly credential: { readonly kind: 'obol'; readonly id: ObolId } | { readonly kind: 'owner'; readonly id: string };
+  readonly door: Door;
+}
+
+/** What an audit entry says beside its chain. Ids and digests only. */
+export interface AuditSubject {
+  readonly principal: string;
+  readonly credentialKind: AuditEntry['credential_kind'];
+  readonly credentialId: string;
+  readonly door: Door;
+  readonly command: string;
+  readonly project: string;
+  readonly objectIds: readonly string[];
+  readonly requestDigest: string;
+  readonly correlationId: string;
+  /** The caller's idempotency key, so that an intent without an outcome can be settled after a crash; forgotten with the outcome, never in an entry. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The audit ledger (`charon.md` §6). */
+export interface AuditLedger {
+  /** Resolves once the intent is durable; throws AUDIT_UNAVAILABLE, and then nothing may run. Intents of one moment share an fsync. */
+  intent(subject: AuditSubject): Promise<void>;
+  /** Not awaited: goes with the next batch, within 50 ms. Never throws: what waits is bounded by the intents, which a backlog of 10 000 refuses. */
+  outcome(subject: AuditSubject, outcome: string): void;
+  /** A denial, a refused credential or a read: recorded in batches within 1 s. Never throws; at 10 000 waiting it is counted, and the count is recorded. */
+  note(subject: AuditSubject, outcome: string): void;
+  /** Waits until everything handed over is durable. */
+  flush(): Promise<void>;
+  backlog(): number;
+  tail(page: { readonly limit: number; readonly beforeSeq?: number | undefined }): readonly AuditEntry[];
+  /** Chain, MACs, anchor; the first bad seq first. Chunked, so that others work in between. */
+  verify(): Promise<VerifyReport>;
+}
+
+/** Remembered answers (`charon.md` §3 Idempotency): ids of the answer, never its content. */
+export interface ReplayKey {
+  readonly principalId: PrincipalId;
+  readonly command: string;
+  readonly projectId: string;
+  readonly key: string;
+}
+
+export interface ProposeInput {
+  readonly projectId: ProjectId;
+  readonly targetRef: RefName;
+  readonly headChangesetId: ChangesetId;
+  readonly baseChangesetId: ChangesetId;
+  readonly message: string;
+}
+
+export interface MergeResult {
+  readonly proposalId: ProposalId;
+  readonly status: ProposalStatus;
+  readonly strategy: MergeStrategy;
+  readonly resultingChangesetId: ChangesetId;
+  readonly ref: Ref;
+}
+
+/** The policy engine's verbs. Writes resolve once durable. */
+export interface Charon {
+  readonly homeId: string;
+  readonly audit: AuditLedger;
+
+  /** True in recovery: every read works, mutations are `READ_ONLY`, the audit ledger alone still grows. */
+  readonly readOnly: boolean;
+
+  /** The one owner principal, made at first start. */
+  owner(): Principal;
+  /** The owner as a caller through one of the owner's doors. */
+  ownerCaller(door: Door): Caller;
+  /** Constant work for every bad token; undefined for unknown, expired, revoked, other audience, and disabled principal alike. */
+  authenticate(token: string, door: Door): Caller | undefined;
+  /** Last use, kept at most once a minute; never throws. */
+  noteUse(obolId: ObolId, use: { readonly client: string; readonly tool: string }): void;
+
+  /** Throws SCOPE_MISSING, OWNER_ONLY. */
+  requireScope(caller: Caller, scope: Scope | 'owner'): void;
+  /** `reading` accepts the `*` grant. Throws GRANT_MISSING, with the same text whether or not the project exists. */
+  requireGrant(caller: Caller, projectId: ProjectId, reading: boolean): void;
+  /** May this caller commit to this ref? Throws PROTECTED_REF, NOT_REF_OWNER. `createdBy` is the ref's creator. */
+  requireOwnedRef(caller: Caller, refName: RefName, createdBy: string | undefined): void;
+  /** May this caller create a ref of that name? Throws PROTECTED_REF, NOT_REF_OWNER. */
+  requireCreatableRef(caller: Caller, refName: RefName): void;
+  ownedPrefixes(principal: Principal): readonly string[];
+
+  listPrincipals(): readonly Principal[];
+  getPrincipal(principalId: PrincipalId): Principal;
+  findPrincipal(principalId: string): Principal | undefined;
+  reconcilePrincipal(input: {
+    readonly name: string;
+    readonly profile: Profile;
+    readonly grant: Grant;
+    readonly actorId?: string | undefined;
+  }): Promise<{ readonly principal: Principal; readonly created: boolean }>;
+  setPrincipalEnabled(principalId: PrincipalId, enabled: boolean): Promise<Principal>;
+  revokeGrant(principalId: PrincipalId, grant: Grant): Promise<Principal>;
+
+  mintObol(input: {
+    readonly principalId: PrincipalId;
+    readonly expiresMs: number | null;
+  }): Promise<{ readonly obol: Obol; readonly token: string }>;
+  listObols(principalId?: PrincipalId): readonly Obol[];
+  revokeObol(obolId: ObolId): Promise<Obol>;
+
+  /** The remembered answer ids of the same request; throws IDEMPOTENCY_MISMATCH for another request under that key. */
+  findReplay(key: ReplayKey, requestDigest: string): readonly string[] | undefined;
+  rememberReplay(key: ReplayKey, requestDigest: string, answerIds: readonly string[]): Promise<void>;
+
+  /** Throws REF_NOT_FOUND, PROTECTED_REF's opposite (`INPUT_INVALID`: the target must be protected), CHANGESET_NOT_FOUND, NOTHING_TO_MERGE, QUOTA, IDEMPOTENCY_MISMATCH. */
+  propose(
+    caller: Caller,
+    input: ProposeInput,
+    replay: { readonly key: ReplayKey; readonly requestDigest: string },
+  ): Promise<Proposal>;
+  findProposal(proposalId: ProposalId): Promise<Proposal | undefined>;
+  /** Also remembers what was served to this principal, for a later verdict that names no digest. */
+  showProposal(
+    caller: Caller,
+    proposalId: ProposalId,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<ProposalDetail>;
+  listProposals(input: {
+    readonly projectId: ProjectId;
+    readonly status?: ProposalStatus | undefined;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+  }): Promise<{ readonly proposals: readonly Proposal[]; readonly nextCursor?: string | undefined }>;
+  countPending(projectId: ProjectId): number;
+  /** At the owner's doors digest and target head are required. Throws PROPOSAL_NOT_FOUND, SELF_REVIEW, PROPOSAL_STATE, PROPOSAL_STALE, INPUT_INVALID. */
+  review(
+    caller: Caller,
+    input: {
+      readonly proposalId: ProposalId;
+      readonly verdict: Verdict;
+      readonly comment: string;
+      readonly severity: Severity;
+      readonly proposalDigest?: string | undefined;
+      readonly targetHead?: ChangesetId | undefined;
+    },
+  ): Promise<{
+    readonly findingId: string;
+    readonly proposalDigest: string;
+    readonly outcome: 'approved' | 'changes_requested' | 'rejected';
+  }>;
+  /** Throws PROPOSAL_NOT_FOUND, SELF_APPROVAL, NOT_APPROVED, CHANGES_REQUESTED, PROPOSAL_STALE, PROPOSAL_STATE, BOTH_SIDES_TOUCHED, NOTHING_TO_MERGE and the store's own. */
+  merge(
+    caller: Caller,
+    proposalId: ProposalId,
+    replay: { readonly key: ReplayKey; readonly requestDigest: string },
+  ): Promise<MergeResult>;
+  /** Throws PROPOSAL_NOT_FOUND, NOT_ORIGINATOR, PROPOSAL_STATE. */
+  cancel(caller: Caller, proposalId: ProposalId): Promise<Proposal>;
+
+  /** May the owner merge the owner's own proposal at the owner's doors? On unless set; off when the stored value does not carry the ledger's MAC. */
+  ownerSelfMerge(): boolean;
+  setOwnerSelfMerge(on: boolean): Promise<void>;
+
+  /** Moves pending proposals past their time to `expired`; how many. */
+  expireProposals(): Promise<number>;
+  /** After a crash: settles proposals left `merging` and intents without an outcome from the store's records (`charon.md` §6). */
+  settle(): Promise<{ readonly settled: number; readonly ambiguous: number }>;
+  /** Flushes the ledger, checkpoints, closes the file. */
+  close(): Promise<void>;
+}
