@@ -1,0 +1,138 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import envPaths from 'env-paths';
+import { Fault } from '../base/fault.ts';
+
+/** Everything that a home holds (`design.md` §3 Home). All paths are absolute. */
+export interface HomePaths {
+  readonly root: string;
+  readonly letheDb: string;
+  readonly charonDb: string;
+  readonly keys: string;
+  readonly ownerKey: string;
+  readonly anchor: string;
+  readonly settings: string;
+  readonly backups: string;
+  readonly logs: string;
+  readonly lock: string;
+  readonly host: string;
+  readonly socket: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the home is: `--home`, else `MEMORY_GIT_HOME`, else the data folder of this system's user (H1). */
+export function findHome(given: string | undefined, env: Environment): string {
+  const named = given ?? env.MEMORY_GIT_HOME;
+  if (named !== undefined && named.trim() !== '') return resolve(named);
+  return envPaths('memory-git', { suffix: '' }).data;
+}
+
+/** The places inside a home; touches nothing. `CHARON_LEDGER_ANCHOR_PATH` moves the anchor to another disk. */
+export function homePaths(root: string, env: Environment): HomePaths {
+  const anchor = env.CHARON_LEDGER_ANCHOR_PATH;
+  return {
+    root,
+    letheDb: join(root, 'lethe.db'),
+    charonDb: join(root, 'charon.db'),
+    keys: join(root, 'keys.json'),
+    ownerKey: join(root, 'owner.key'),
+    anchor: anchor === undefined || anchor === '' ? join(root, 'ledger.anchor') : resolve(anchor),
+    settings: join(root, 'settings.json'),
+    backups: join(root, 'backups'),
+    logs: join(root, 'logs'),
+    lock: join(root, 'lock'),
+    host: join(root, 'host.json'),
+    socket: join(root, 'owner.sock'),
+  };
+}
+
+/** True when a home was started there before. */
+export function homeExists(paths: HomePaths): boolean {
+  return existsSync(paths.keys) || existsSync(paths.letheDb) || existsSync(paths.charonDb);
+}
+
+/**
+ * Makes the folders of a home, 0700, or takes over those that are there (H2, H3). Throws HOME_INVALID when the place is a
+ * file, belongs to another user, or is a folder with things in it that are not ours: those are never touched.
+ */
+export function prepareHome(paths: HomePaths): void {
+  const found = statOf(paths.root);
+  if (found === undefined) makeFolder(paths.root);
+  else takeOver(paths, found);
+  for (const folder of [paths.backups, paths.logs]) {
+    if (!existsSync(folder)) makeFolder(folder);
+    chmodSync(folder, 0o700);
+  }
+}
+
+function takeOver(paths: HomePaths, found: Stats): void {
+  if (!found.isDirectory()) {
+    throw new Fault('HOME_INVALID', 'The home names a file, and a home is a folder. Choose another place with --home.');
+  }
+  const user = process.getuid?.();
+  if (user !== undefined && found.uid !== user) {
+    throw new Fault(
+      'HOME_INVALID',
+      'The home belongs to another user of this machine. Choose one of your own with --home.',
+    );
+  }
+  const entries = readdirSync(paths.root);
+  const foreign = entries.filter((entry) => !isOurs(entry)).length;
+  if (foreign > 0 && !homeExists(paths)) {
+    throw new Fault(
+      'HOME_INVALID',
+      `The home is a folder that already holds ${foreign} other ${foreign === 1 ? 'file' : 'files'}. Choose an empty or a new folder with --home.`,
+      { foreign },
+    );
+  }
+  chmodSync(paths.root, 0o700);
+}
+
+const ownNames = new Set([
+  'keys.json',
+  'owner.key',
+  'ledger.anchor',
+  'settings.json',
+  'backups',
+  'logs',
+  'lock',
+  'host.json',
+  'owner.sock',
+]);
+
+const databaseFile = /^(?:lethe\.db|charon\.db|lock)(?:-wal|-shm|-journal)?$/;
+/** What an atomic write leaves behind when the process dies inside it. */
+const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key)\.\d+$/;
+
+function isOurs(entry: string): boolean {
+  return ownNames.has(entry) || databaseFile.test(entry) || halfWritten.test(entry);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    throw new Fault(
+      'HOME_INVALID',
+      'The home cannot be made there. Check the place and its permissions, or choose another with --home.',
+      {},
+      { cause: thrown },
+    );
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR'))
+      return undefined;
+    throw new Fault(
+      'HOME_INVALID',
+      'The home cannot be looked at. Check its permissions, or choose another with --home.',
+      {},
+      { cause: thrown },
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import { chmodSync, statSync } from 'node:fs';
+import { z } from 'zod';
+import { Fault } from '../base/fault.ts';
+import type { Ids } from '../base/ids.ts';
+import { createSigner, type Signer } from '../canonical/signature.ts';
+import { type Environment, type HomePaths, homeExists } from './home.ts';
+import {
+  type ExplicitKey,
+  keyBytesMin,
+  type MergeKeys,
+  type NamedKey,
+  readExplicitKey,
+  readMergeKeys,
+  requireDistinct,
+} from './merge-keys.ts';
+import { readTextIfThere, writePrivateFile } from './private-file.ts';
+
+/** Every key of a home, in memory only. Nothing of it is ever printed or logged. */
+export interface HomeKeys {
+  readonly obol: Buffer;
+  readonly oauth: Buffer;
+  readonly ledger: NamedKey;
+  readonly merges: MergeKeys;
+  /** Signs the moves of refs (`lethe.md` §0.2). */
+  readonly head: Signer & { readonly keyId: string };
+  /** Proves the owner at the owner socket. */
+  readonly owner: Buffer;
+  /** For the start-up log: deprecated variables, permissions that were too wide. */
+  readonly warnings: readonly string[];
+}
+
+const secretText = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+const keyId = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/);
+const keysFileSchema = z.strictObject({
+  version: z.literal(1),
+  obol: secretText,
+  oauth: secretText,
+  merges: z.array(z.strictObject({ id: keyId, secret: secretText })).min(1),
+  ledger: z.strictObject({ id: keyId, secret: secretText }),
+  head: z.strictObject({ id: keyId, seed: secretText }),
+});
+type KeysFile = z.infer<typeof keysFileSchema>;
+
+/**
+ * The keys of a home: made at its first start, read at every later one, overridden by the environment (`charon.md` §2).
+ * Throws KEYS_INVALID when keys.json is damaged, or is missing from a home that holds data (H6): new keys are never made
+ * in its place, since nothing signed before would verify; and for what the environment says wrong (H7, H8, H9).
+ */
+export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys {
+  const obol = readExplicitKey(env, 'CHARON_OBOL_HMAC_KEY');
+  const oauth = readExplicitKey(env, 'CHARON_OAUTH_HMAC_KEY');
+  const merges = readMergeKeys(env);
+  requireDistinct(explicitKeys(obol, oauth, merges.keys));
+
+  const warnings = [...merges.warnings, ...narrow(paths.keys, 'keys.json')];
+  const file = readKeysFile(paths) ?? makeKeysFile(paths, ids);
+  const owner = openOwnerKey(paths, ids);
+  warnings.push(...narrow(paths.ownerKey, 'owner.key'));
+  const mergeKeys =
+    merges.keys.length > 0 ? merges.keys : file.merges.map(({ id, secret }) => ({ id, key: fromText(secret) }));
+  return {
+    obol: obol?.key ?? fromText(file.obol),
+    oauth: oauth?.key ?? fromText(file.oauth),
+    ledger: { id: file.ledger.id, key: fromText(file.ledger.secret) },
+    merges: toMergeKeys(mergeKeys),
+    head: { keyId: file.head.id, ...createSigner(fromText(file.head.seed)) },
+    owner,
+    warnings,
+  };
+}
+
+/** The owner's key of a home that was started before, for a command line; undefined when there is none. */
+export function findOwnerKey(paths: HomePaths): Buffer | undefined {
+  const text = readTextIfThere(paths.ownerKey)?.trim();
+  return text !== undefined && secretText.safeParse(text).success ? fromText(text) : undefined;
+}
+
+function explicitKeys(
+  obol: ExplicitKey | undefined,
+  oauth: ExplicitKey | undefined,
+  merges: readonly NamedKey[],
+): readonly ExplicitKey[] {
+  const single = [obol, oauth].filter((key) => key !== undefined);
+  return [
+    ...single,
+    ...merges.map(({ id, key }) => ({ variable: id === '' ? 'the merge key' : `the merge key ${id}`, key })),
+  ];
+}
+
+function toMergeKeys(keys: readonly NamedKey[]): MergeKeys {
+  const [signing] = keys;
+  if (signing === undefined)
+    throw new Fault('KEYS_INVALID', 'keys.json holds no merge key. Put back the file of this home from a backup.');
+  return { signing, verifying: new Map(keys.map(({ id, key }) => [id, key])) };
+}
+
+function readKeysFile(paths: HomePaths): KeysFile | undefined {
+  const text = readTextIfThere(paths.keys);
+  if (text === undefined) return undefined;
+  const parsed = keysFileSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  // Only the name of the field may be said: the values are keys.
+  const field = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new Fault(
+    'KEYS_INVALID',
+    `keys.json is damaged${field === '' ? '' : ` (${field})`}. Put back the file of this home from a backup; it is never made anew.`,
+    { field },
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function makeKeysFile(paths: HomePaths, ids: Ids): KeysFile {
+  if (homeExists(paths)) {
+    throw new Fault(
+      'KEYS_INVALID',
+      'keys.json is missing, and this home holds data that was signed with its keys. Put the file back from a backup; new keys are never made in its place.',
+    );
+  }
+  const secret = (): string => ids.randomBytes(keyBytesMin).toString('base64url');
+  const name = (purpose: string): string => `${purpose}-${ids.randomBytes(4).toString('hex')}`;
+  const file: KeysFile = {
+    version: 1,
+    obol: secret(),
+    oauth: secret(),
+    merges: [{ id: name('merge'), secret: secret() }],
+    ledger: { id: name('ledger'), secret: secret() },
+    head: { id: name('head'), seed: secret() },
+  };
+  writePrivateFile(paths.keys, `${JSON.stringify(file, null, 2)}\n`);
+  return file;
+}
+
+/** The owner's key protects a socket, not data: a lost one is simply made again. */
+function openOwnerKey(paths: HomePaths, ids: Ids): Buffer {
+  const known = findOwnerKey(paths);
+  if (known !== undefined) return known;
+  const key = ids.randomBytes(keyBytesMin);
+  writePrivateFile(paths.ownerKey, `${key.toString('base64url')}\n`);
+  return key;
+}
+
+/** Makes a key file 0600 again and says so when others could read it. */
+function narrow(path: string, name: string): readonly string[] {
+  if (process.platform === 'win32') return [];
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || (stat.mode & 0o077) === 0) return [];
+  chmodSync(path, 0o600);
+  return [
+    `${name} could be read by other users of this machine. It is 0600 now; if anyone else was here, make new keys.`,
+  ];
+}
+
+function fromText(text: string): Buffer {
+  return Buffer.from(text, 'base64url');
+}

@@ -1,0 +1,149 @@
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../src-main/base/fault.ts';
+import { systemIds } from '../../src-main/base/ids.ts';
+import { createVerifier } from '../../src-main/canonical/signature.ts';
+import { type HomePaths, prepareHome } from '../../src-main/home/home.ts';
+import { findOwnerKey, openKeys } from '../../src-main/home/keys.ts';
+import { tempHome } from '../support/temp-home.ts';
+
+const ids = systemIds();
+const long = (letter: string): string => letter.repeat(32);
+
+function preparedHome(): HomePaths {
+  const paths = tempHome();
+  prepareHome(paths);
+  return paths;
+}
+
+function refusal(work: () => unknown): Fault {
+  try {
+    work();
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('H6 keys are made once, all different, 0600, and read again', () => {
+  const paths = preparedHome();
+  const first = openKeys(paths, {}, ids);
+  const again = openKeys(paths, {}, ids);
+  expect(again.obol).toEqual(first.obol);
+  expect(again.merges).toEqual(first.merges);
+  expect(again.ledger).toEqual(first.ledger);
+  expect(again.owner).toEqual(first.owner);
+  expect(again.head.publicKey).toBe(first.head.publicKey);
+  const all = [first.obol, first.oauth, first.ledger.key, first.merges.signing.key, first.owner].map((key) =>
+    key.toString('hex'),
+  );
+  expect(new Set(all).size).toBe(5);
+  expect(all.every((key) => key.length === 64)).toBe(true);
+  expect(statSync(paths.keys).mode & 0o777).toBe(0o600);
+  expect(statSync(paths.ownerKey).mode & 0o777).toBe(0o600);
+  expect(createVerifier(first.head.publicKey)?.('text', again.head.sign('text'))).toBe(true);
+  expect(first.warnings).toEqual([]);
+});
+
+test('H6 a home with data and no keys.json is refused and gets no new one', () => {
+  const paths = preparedHome();
+  openKeys(paths, {}, ids);
+  writeFileSync(paths.charonDb, '');
+  rmSync(paths.keys);
+  expect(refusal(() => openKeys(paths, {}, ids)).code).toBe('KEYS_INVALID');
+  expect(existsSync(paths.keys)).toBe(false);
+});
+
+test.each([
+  ['not JSON', '{"version":1,'],
+  ['another version', '{"version":2}'],
+  ['a short secret', undefined],
+])('H6 a damaged keys.json is refused and left as it is: %s', (_name, text) => {
+  const paths = preparedHome();
+  openKeys(paths, {}, ids);
+  const damaged = text ?? readFileSync(paths.keys, 'utf8').replace(/"obol": "[^"]{10}/, '"obol": "');
+  writeFileSync(paths.keys, damaged);
+  const fault = refusal(() => openKeys(paths, {}, ids));
+  expect(fault.code).toBe('KEYS_INVALID');
+  expect(fault.message).not.toMatch(/[A-Za-z0-9_-]{30}/);
+  expect(readFileSync(paths.keys, 'utf8')).toBe(damaged);
+});
+
+test('H2 a key file that others could read is closed again, and said', () => {
+  const paths = preparedHome();
+  openKeys(paths, {}, ids);
+  chmodSync(paths.keys, 0o644);
+  expect(openKeys(paths, {}, ids).warnings.join()).toMatch(/keys\.json could be read by other users/);
+  expect(statSync(paths.keys).mode & 0o777).toBe(0o600);
+});
+
+test('H6 a lost owner.key is made again; the other keys stay', () => {
+  const paths = preparedHome();
+  const first = openKeys(paths, {}, ids);
+  rmSync(paths.ownerKey);
+  const second = openKeys(paths, {}, ids);
+  expect(second.owner).not.toEqual(first.owner);
+  expect(second.obol).toEqual(first.obol);
+  expect(findOwnerKey(paths)).toEqual(second.owner);
+});
+
+test('H7 the environment overrides each key by itself, trimmed', () => {
+  const paths = preparedHome();
+  const own = openKeys(paths, {}, ids);
+  const keys = openKeys(paths, { CHARON_OBOL_HMAC_KEY: ` ${long('o')}\n`, CHARON_MERGE_HMAC_KEY: long('m') }, ids);
+  expect(keys.obol).toEqual(Buffer.from(long('o')));
+  expect(keys.oauth).toEqual(own.oauth);
+  expect(keys.merges).toEqual({
+    signing: { id: '', key: Buffer.from(long('m')) },
+    verifying: new Map([['', Buffer.from(long('m'))]]),
+  });
+});
+
+test('H8 of a list the first signs and all verify, the single one too', () => {
+  const keys = openKeys(
+    preparedHome(),
+    { CHARON_MERGE_HMAC_KEYS: `new=${long('n')}=, old=${long('o')}`, CHARON_MERGE_HMAC_KEY: long('m') },
+    ids,
+  );
+  expect(keys.merges.signing).toEqual({ id: 'new', key: Buffer.from(`${long('n')}=`) });
+  expect([...keys.merges.verifying.keys()]).toEqual(['new', 'old', '']);
+});
+
+test('H8 the deprecated key serves merges alone and only when nothing else does, with a warning', () => {
+  const paths = preparedHome();
+  const own = openKeys(paths, {}, ids);
+  const fallback = openKeys(paths, { CHARON_HMAC_KEY: long('d') }, ids);
+  expect(fallback.merges.signing).toEqual({ id: '', key: Buffer.from(long('d')) });
+  expect(fallback.obol).toEqual(own.obol);
+  expect(fallback.warnings).toEqual([expect.stringMatching(/deprecated and used for merges only/)]);
+  const specific = openKeys(paths, { CHARON_HMAC_KEY: long('d'), CHARON_MERGE_HMAC_KEY: long('m') }, ids);
+  expect(specific.merges.signing.key).toEqual(Buffer.from(long('m')));
+  expect(specific.warnings).toEqual([expect.stringMatching(/deprecated and ignored/)]);
+});
+
+describe('what the environment says wrong', () => {
+  test.each([
+    ['H7', { CHARON_OBOL_HMAC_KEY: 'x'.repeat(31) }],
+    ['H7', { CHARON_OAUTH_HMAC_KEY: 'short' }],
+    ['H7', { CHARON_MERGE_HMAC_KEY: 'short' }],
+    ['H8', { CHARON_HMAC_KEY: 'short' }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: long('n') }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: `=${long('n')}` }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: `a=${long('n')},` }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: 'a=short' }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: `a b=${long('n')}` }],
+    ['H8', { CHARON_MERGE_HMAC_KEYS: `a=${long('n')},a=${long('m')}` }],
+    ['H9', { CHARON_OBOL_HMAC_KEY: long('s'), CHARON_OAUTH_HMAC_KEY: long('s') }],
+    ['H9', { CHARON_OBOL_HMAC_KEY: long('s'), CHARON_HMAC_KEY: long('s') }],
+    ['H9', { CHARON_MERGE_HMAC_KEYS: `a=${long('s')},b=${long('s')}` }],
+    ['H9', { CHARON_MERGE_HMAC_KEYS: `a=${long('s')}`, CHARON_MERGE_HMAC_KEY: long('s') }],
+  ])('%s %o is refused, and no key is printed', (_rule, env) => {
+    const paths = preparedHome();
+    const fault = refusal(() => openKeys(paths, env, ids));
+    expect(fault.code).toBe('KEYS_INVALID');
+    const said = `${fault.message} ${JSON.stringify(fault.data)} ${fault.stack}`;
+    expect(said).not.toMatch(/s{6}|n{6}|m{6}|x{6}|=short/);
+    expect(existsSync(paths.keys)).toBe(false);
+  });
+});
