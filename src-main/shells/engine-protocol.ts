@@ -7,10 +7,10 @@
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { FaultWire } from '../../src-preload/contract/faults.ts';
 
-/** How the engine is started: passed as `workerData`. Paths are absolute; `port` 0 means any free port. */
+/** How the engine is started: passed as `workerData`. Paths are absolute; `port` 0 means any free port, null the one of the settings. */
 export interface EngineOptions {
   readonly home: string;
-  readonly port: number;
+  readonly port: number | null;
   /** Whether the owner page's own loopback door is opened too. */
   readonly ownerPage: boolean;
   /** Folder of the built renderer, which the owner page serves; null when it was not built. */
