@@ -1,0 +1,105 @@
+// The tables of the full-text index. Tokens come ready from `rules/segment.ts`; here they only get their project in
+// front, so that each project has postings of its own and none is slowed down by another.
+
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** A version found in the index, and the memory that it is a state of. */
+export interface IndexedVersion {
+  readonly version: number;
+  readonly memory: number;
+}
+
+/** What a version must have to be found. Tokens are those of `rules/segment.ts`. */
+export interface IndexQuery {
+  /** All of these; at least one. */
+  readonly every: readonly string[];
+  /** One of each of these groups; an empty group asks nothing. */
+  readonly oneOf: readonly (readonly string[])[];
+  /** None of these. */
+  readonly none: readonly string[];
+}
+
+/** The version up to which everything is in the index; 0 before the first. */
+export function findIndexedThrough(db: ReadableDb): number {
+  return (
+    db.query<[], { through: number }>('SELECT through FROM text_index_progress WHERE only = 1').get()?.through ?? 0
+  );
+}
+
+export function setIndexedThrough(db: WritableDb, version: number): void {
+  db.command<[number]>('UPDATE text_index_progress SET through = ? WHERE only = 1').run(version);
+}
+
+/** The number that stands for a project in the index; undefined when nothing of it is indexed. */
+export function findProjectKey(db: ReadableDb, projectId: string): number | undefined {
+  return db
+    .query<[string], { project_key: number }>('SELECT project_key FROM text_projects WHERE project_id = ?')
+    .get(projectId)?.project_key;
+}
+
+/** The same, made when there is none. */
+export function ensureProjectKey(db: WritableDb, projectId: string): number {
+  const known = findProjectKey(db, projectId);
+  if (known !== undefined) return known;
+  return db.command<[string]>('INSERT INTO text_projects (project_id) VALUES (?)').run(projectId).lastInsertRowid;
+}
+
+/** Adds one version. Versions must ascend over the life of the index. */
+export function insertVersion(
+  db: WritableDb,
+  projectKey: number,
+  found: IndexedVersion,
+  tokens: ReadonlySet<string>,
+): void {
+  const text = [...tokens].map((token) => `${projectKey}${token}`).join(' ');
+  db.command<[number, number]>('INSERT INTO text_versions (version, memory) VALUES (?, ?)').run(
+    found.version,
+    found.memory,
+  );
+  db.command<[number, string]>('INSERT INTO text_index (rowid, tokens) VALUES (CAST(? AS INTEGER), ?)').run(
+    found.version,
+    text,
+  );
+}
+
+/** Versions of a project that the query finds, newest first, from `upTo` downwards; read as far as the caller goes. */
+export function iterateVersions(
+  db: ReadableDb,
+  projectKey: number,
+  query: IndexQuery,
+  upTo: number,
+): IterableIterator<IndexedVersion> {
+  return db
+    .query<[string, number], IndexedVersion>(
+      `SELECT text_versions.version AS version, text_versions.memory AS memory
+         FROM text_index CROSS JOIN text_versions ON text_versions.version = text_index.rowid
+        WHERE text_index MATCH ? AND text_index.rowid <= CAST(? AS INTEGER)
+        ORDER BY text_index.rowid DESC`,
+    )
+    .iterate(matchText(projectKey, query), upTo);
+}
+
+/** Does one bounded step of merging the index's segments; true when another would do more. */
+export function mergeSegments(db: WritableDb, pages: number): boolean {
+  const total = 'SELECT total_changes() AS changes';
+  const before = db.query<[], { changes: number }>(total).get()?.changes ?? 0;
+  db.command<[number]>(`INSERT INTO text_index (text_index, rank) VALUES ('merge', CAST(? AS INTEGER))`).run(pages);
+  const after = db.query<[], { changes: number }>(total).get()?.changes ?? 0;
+  return after - before >= 2;
+}
+
+/** Empties the index; everything is waiting to be indexed again afterwards. */
+export function clearTextIndex(db: WritableDb): void {
+  db.command<[]>(`INSERT INTO text_index (text_index) VALUES ('delete-all')`).run();
+  db.command<[]>('DELETE FROM text_versions').run();
+  setIndexedThrough(db, 0);
+}
+
+function matchText(projectKey: number, query: IndexQuery): string {
+  const quoted = (token: string): string => `"${projectKey}${token.replaceAll('"', '""')}"`;
+  const groups = query.oneOf.filter((group) => group.length > 0);
+  const wanted = [...query.every.map(quoted), ...groups.map((group) => `(${group.map(quoted).join(' OR ')})`)].join(
+    ' AND ',
+  );
+  return query.none.length === 0 ? wanted : `(${wanted}) NOT (${query.none.map(quoted).join(' OR ')})`;
+}
