@@ -51,23 +51,34 @@ export interface PendingVersion {
 /** Where waiting versions come from: at most `limit` of all projects above `after`, ascending, none left out. */
 export type VersionSource = (after: number, limit: number) => readonly PendingVersion[];
 
+/** Text of one batch, in UTF-16 units: about as much as can be cut and written within 50 ms. */
+const batchUnitsMax = 40_000;
+/** Pages of the index that a full batch, and one idle step of tidying, merges. */
+const mergePagesMax = 200;
+
 /**
- * Indexes the next versions that wait, `limit` at most (250 to 500 keep a write under 50 ms), in the transaction that it
- * is called in: a write of its own, never that of a commit. Returns true when more may be waiting.
+ * Indexes the next versions that wait, `limit` at most (250 to 500) and less when they are long, in the transaction that
+ * it is called in: a write of its own, never that of a commit. Returns true when more may be waiting.
  */
 export function indexPending(db: WritableDb, source: VersionSource, limit: number): boolean {
   const pending = source(findIndexedThrough(db), limit);
+  let done = 0;
+  let units = 0;
   for (const { version, projectId, memory, text } of pending) {
-    if (text !== null)
+    if (text !== null) {
       insertVersion(db, ensureProjectKey(db, projectId), { version, memory }, indexTokens(memory, text));
+      units += text.content.length;
+    }
+    done += 1;
+    if (units >= batchUnitsMax) break;
   }
-  const last = pending.at(-1);
+  const last = pending[done - 1];
   if (last !== undefined) setIndexedThrough(db, last.version);
-  return pending.length >= limit;
+  const more = done < pending.length || pending.length >= limit;
+  // While batches follow each other there is no idle moment: each pays for its share of the tidying.
+  if (more) mergeSegments(db, mergePagesMax);
+  return more;
 }
-
-/** Pages of the index that one idle step of tidying merges. */
-const mergePagesMax = 100;
 
 /** One bounded step of keeping the index quick, for idle moments when nothing waits; true when another would do more. */
 export function tidyTextIndex(db: WritableDb): boolean {

@@ -27,6 +27,6 @@ export const lethe0002TextIndex: Migration = {
       tokens, content = '', detail = none, columnsize = 0, tokenize = 'ascii'
     );
     INSERT INTO text_index (text_index, rank) VALUES ('automerge', 0);
-    INSERT INTO text_index (text_index, rank) VALUES ('crisismerge', 64);
+    INSERT INTO text_index (text_index, rank) VALUES ('crisismerge', 500);
   `,
 };

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { lethe0002TextIndex } from '../../src-main/lethe/migrations/lethe-0002-text-index.ts';
+import type { MemoryText } from '../../src-main/lethe/rules/segment.ts';
+import type { HeadView, LiveState } from '../../src-main/lethe/text-candidates.ts';
+import { indexPending, type PendingVersion } from '../../src-main/lethe/text-search.ts';
+import type { Connection, WritableDb } from '../../src-main/sqlite/driver.ts';
+import { closeStore, openStore } from '../../src-main/sqlite/open.ts';
+
+/** A state as the model's heads show it. */
+export interface ModelState extends LiveState {
+  readonly memory: number;
+}
+
+/**
+ * A history of memory states that is small enough to be searched by hand: the model says what is alive at a head, the
+ * database beside it holds nothing but the index.
+ */
+export interface TextModel {
+  readonly db: Connection;
+  /** How many states heads were asked for. */
+  readonly asked: { states: number };
+  /** Appends a state of a memory; null retires it. Returns the version number. */
+  write(memory: number, text: Partial<MemoryText> | null, options?: { projectId?: string; branch?: string }): number;
+  /** The head of a branch: main's versions and its own, up to a version. */
+  head(options?: { projectId?: string; branch?: string; upTo?: number }): HeadView<ModelState>;
+  /** Every state alive at that head, newest first. */
+  alive(view: HeadView<ModelState>): readonly ModelState[];
+  /** Indexes what waits, at most so many versions; everything by default. */
+  index(limit?: number): void;
+  /** Runs a write in a transaction of its own. */
+  transact<Result>(work: (db: WritableDb) => Result): Result;
+  readonly source: (after: number, limit: number) => readonly PendingVersion[];
+}
+
+interface ModelVersion extends PendingVersion {
+  readonly branch: string;
+}
+
+export function text(content: string, rest: Partial<MemoryText> = {}): MemoryText {
+  return { content, kind: '', scope: '', tags: [], ...rest };
+}
+
+/** A new model over a real database in a temporary folder, gone when the test ends. */
+export function openTextModel(): TextModel {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-git-text-'));
+  const db = openStore(join(folder, 'lethe.db'), [lethe0002TextIndex], { nowMs: () => 0 });
+  onTestFinished(() => {
+    closeStore(db);
+    rmSync(folder, { recursive: true });
+  });
+  const versions: ModelVersion[] = [];
+  const byMemory = new Map<number, ModelVersion[]>();
+  const asked = { states: 0 };
+
+  const transact = <Result>(work: (writable: WritableDb) => Result): Result => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work(db);
+      db.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      db.exec('ROLLBACK');
+      throw thrown;
+    }
+  };
+  const source = (after: number, limit: number): readonly PendingVersion[] => versions.slice(after, after + limit);
+
+  const head: TextModel['head'] = ({ projectId = 'p', branch = 'main', upTo = versions.length } = {}) => {
+    const visible = (found: ModelVersion): boolean =>
+      found.projectId === projectId && found.version <= upTo && (found.branch === 'main' || found.branch === branch);
+    const findLive = (memory: number): ModelState | undefined => {
+      asked.states += 1;
+      const newest = (byMemory.get(memory) ?? []).findLast(visible);
+      return newest === undefined || newest.text === null
+        ? undefined
+        : { version: newest.version, text: newest.text, memory };
+    };
+    const totalActive = [...byMemory.keys()].filter((memory) => {
+      const newest = byMemory.get(memory)?.findLast(visible);
+      return newest !== undefined && newest.text !== null;
+    }).length;
+    const listTail: HeadView<ModelState>['listTail'] = (after, limit) =>
+      versions
+        .slice(after, upTo)
+        .filter((found) => found.projectId === projectId)
+        .toReversed()
+        .slice(0, limit);
+    return { projectId, upTo, totalActive, findLive, listTail };
+  };
+
+  return {
+    db,
+    asked,
+    source,
+    transact,
+    write: (memory, fields, { projectId = 'p', branch = 'main' } = {}) => {
+      const version = versions.length + 1;
+      const found = { version, projectId, memory, branch, text: fields === null ? null : text('', fields) };
+      versions.push(found);
+      byMemory.set(memory, [...(byMemory.get(memory) ?? []), found]);
+      return version;
+    },
+    head,
+    alive: (view) => {
+      const states = [...byMemory.keys()].map((memory) => view.findLive(memory)).filter((state) => state !== undefined);
+      return states.sort((left, right) => right.version - left.version);
+    },
+    index: (limit) => {
+      if (limit !== undefined) transact((writable) => indexPending(writable, source, limit));
+      else while (transact((writable) => indexPending(writable, source, 300)));
+    },
+  };
+}

@@ -1,0 +1,391 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TextFilter } from '../../src-main/lethe/rules/relevance.ts';
+import { contextText } from '../../src-main/lethe/rules/segment.ts';
+import { contextTokens } from '../../src-main/lethe/rules/tokens.ts';
+import { clearTextIndex } from '../../src-main/lethe/tables/text-index.ts';
+import { candidateBounds, type HeadView } from '../../src-main/lethe/text-candidates.ts';
+import { matchContext, searchMemories, tidyTextIndex } from '../../src-main/lethe/text-search.ts';
+import { type ModelState, openTextModel, type TextModel, text } from './text-model.ts';
+
+function search(
+  model: TextModel,
+  query: string,
+  options: { view?: HeadView<ModelState>; filter?: TextFilter; offset?: number; limit?: number } = {},
+) {
+  const { view = model.head(), filter = {}, offset = 0, limit = 100 } = options;
+  return searchMemories(model.db, view, { query, filter, offset, limit });
+}
+
+function found(model: TextModel, query: string, options: Parameters<typeof search>[2] = {}): readonly number[] {
+  return search(model, query, options).matches.map((match) => match.state.memory);
+}
+
+function foundInContext(model: TextModel, query: string, view = model.head(), filter: TextFilter = {}) {
+  return matchContext(model.db, view, query, filter).map(({ state, score }) => [state.memory, score]);
+}
+
+/** §5.10 over every memory alive at the head: the twin of `matchContext`. */
+function contextByHand(
+  model: TextModel,
+  query: string,
+  view: HeadView<ModelState>,
+): readonly (readonly [number, number])[] {
+  const tokens = contextTokens(query);
+  return model
+    .alive(view)
+    .map((state) => [state.memory, tokens.filter((token) => contextText(state.text).includes(token)).length] as const)
+    .filter(([, score]) => score > 0)
+    .sort((left, right) => right[1] - left[1]);
+}
+
+/** The same index state three ways: everything waits, half of it does, nothing does. */
+const coverage = [
+  ['everything waiting', 0],
+  ['half of it waiting', 0.5],
+  ['nothing waiting', 1],
+] as const;
+
+describe.each(coverage)('finding, %s to be indexed', (_name, share) => {
+  function modelOf(contents: readonly string[]): TextModel {
+    const model = openTextModel();
+    for (const [index, content] of contents.entries()) model.write(index, { content });
+    if (share > 0) model.index(Math.ceil(contents.length * share));
+    return model;
+  }
+
+  test.each([
+    ["don't", ["We don't deploy on Fridays", 'Dont is another word', 'Tabs or spaces'], [0, 1]],
+    ['better-sqlite3', ['sqlite is not better', 'We use better-sqlite3 13', 'nothing'], [1, 0]],
+    ['src/x.ts', ['see src/x.ts:12', 'see src/y.ts', 'nothing'], [0, 1]],
+    ['AND', ['this and that', 'this or that'], [0]],
+    ['OR NOT NEAR(', ['or not near', 'nothing of it'], [0, 1]],
+    ['foo:bar', ['the label foo:bar', 'foo alone', 'nothing'], [0, 1]],
+    ['"', ['he said "no"', 'he said no'], [0]],
+    ['*', ['SELECT * FROM t', 'SELECT a FROM t'], [0]],
+    ['C++', ['C# and C', 'written in C++'], [1, 0]],
+    ['😀', ['good 😀', 'bad 😢'], [0]],
+    ['👩‍🚀', ['an astronaut 👩‍🚀', 'a rocket 🚀', 'a chair'], [0, 1]],
+    ['x', ['the letter x', 'extra', 'box'], [0]],
+    ['--force', ['git push --force', 'force of habit'], [0, 1]],
+    ['tokens:a AND tokens', ['tokens', 'none'], [0]],
+  ])('L66 %s', (query, contents, expected) => {
+    expect(found(modelOf(contents), query)).toEqual(expected);
+  });
+
+  test.each([
+    ['設', ['設定を変更', '定例会議'], [0]],
+    ['設定', ['サーバー設定を変更', '定例の設備', 'other'], [0]],
+    ['カ', ['ｶﾒﾗ', 'カメラ', 'camera'], [1, 0]],
+    ['서버', ['서버를 재시작', '서 버', '클라이언트'], [0]],
+    ['น้ำ', ['ดื่มน้ำเยอะ', 'นานมาก'], [0]],
+    ['数据库迁移', ['昨天完成数据库迁移', '数据很多', '图'], [0]],
+    ['ខ្មែរ', ['ភាសាខ្មែរ', 'ភាសា'], [0]],
+    ['ລາວ', ['ພາສາລາວ', 'ພາສາ'], [0]],
+    ['вода', ['водопровод и вода', 'огонь'], [0]],
+    ['да', ['да или нет', 'вода'], [0]],
+  ])('L67 %s', (query, contents, expected) => {
+    expect([...found(modelOf(contents), query)].sort()).toEqual([...expected].sort());
+  });
+
+  test('L68 case, width and composition of the query do not matter', () => {
+    const model = modelOf(['the API of the Café', 'ＡＰＩ', 'soft\u00adware']);
+    expect([...found(model, 'api')].sort()).toEqual([0, 1]);
+    expect(found(model, 'CAFE\u0301')).toEqual([0]);
+    expect(found(model, 'software')).toEqual([2]);
+  });
+
+  test('L62 a context query finds substrings, in any field, and counts the tokens', () => {
+    const model = modelOf(['debugging the importer', 'a bug', 'nothing', '設定']);
+    model.write(4, { content: 'x', kind: 'decision', scope: 'Import-Service', tags: ['big bugs', 'ab'] });
+    expect(foundInContext(model, 'bug import')).toEqual([
+      [4, 2],
+      [0, 2],
+      [1, 1],
+    ]);
+    expect(foundInContext(model, '設')).toEqual([[3, 1]]);
+    expect(foundInContext(model, 'ecisio SERVICE')).toEqual([[4, 2]]);
+    expect(foundInContext(model, 'ab xx ..')).toEqual([]);
+  });
+});
+
+describe('what a head shows', () => {
+  test('L64 only the state at the head is found: not what was corrected, retired or is on another branch', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'alpha original' });
+    const old = model.write(2, { content: 'alpha other' });
+    model.write(1, { content: 'beta corrected' });
+    model.write(2, null);
+    model.write(3, { content: 'alpha elsewhere' }, { branch: 'side' });
+    for (const indexed of [false, true]) {
+      if (indexed) model.index();
+      expect(found(model, 'alpha')).toEqual([]);
+      expect(found(model, 'beta')).toEqual([1]);
+      expect(found(model, 'alpha', { view: model.head({ branch: 'side' }) })).toEqual([3]);
+      expect(found(model, 'alpha', { view: model.head({ upTo: old }) })).toEqual([2, 1]);
+      expect(found(model, 'beta', { view: model.head({ upTo: old }) })).toEqual([]);
+      expect(foundInContext(model, 'alpha', model.head({ upTo: old }))).toEqual([
+        [2, 1],
+        [1, 1],
+      ]);
+      expect(foundInContext(model, 'alpha')).toEqual([]);
+    }
+  });
+
+  test('L77 a corrected memory is found by the text it has now, old words that stayed included', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'the port is 80', scope: 'web' });
+    model.write(1, { content: 'the port is 443', scope: 'web' });
+    model.index();
+    expect(found(model, 'port web')).toEqual([1]);
+    expect(found(model, '80')).toEqual([]);
+  });
+
+  test('L74 a project finds nothing of another', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'shared word' }, { projectId: 'p' });
+    model.write(2, { content: 'shared word' }, { projectId: 'q' });
+    model.index();
+    model.write(3, { content: 'shared word' }, { projectId: 'q' });
+    expect(found(model, 'shared')).toEqual([1]);
+    expect([...found(model, 'shared', { view: model.head({ projectId: 'q' }) })].sort()).toEqual([2, 3]);
+    expect(found(model, 'shared', { view: model.head({ projectId: 'nobody' }) })).toEqual([]);
+  });
+
+  test('L70 kinds and tags restrict exactly: one of the kinds, every one of the tags', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'word', kind: 'decision', tags: ['a-b', 'x'] });
+    model.write(2, { content: 'word', kind: 'fact', tags: ['ab'] });
+    model.write(3, { content: 'word', kind: 'task', tags: ['a-b'] });
+    for (const indexed of [false, true]) {
+      if (indexed) model.index();
+      const filtered = (filter: TextFilter) => [...found(model, 'word', { filter })].sort();
+      expect(filtered({ kinds: ['decision', 'fact'] })).toEqual([1, 2]);
+      expect(filtered({ tags: ['a-b'] })).toEqual([1, 3]);
+      expect(filtered({ tags: ['a-b', 'x'] })).toEqual([1]);
+      expect(filtered({ kinds: ['task'], tags: ['x'] })).toEqual([]);
+      expect(filtered({ kinds: [], tags: [] })).toEqual([1, 2, 3]);
+      expect(foundInContext(model, 'word', model.head(), { kinds: ['fact'] })).toEqual([[2, 1]]);
+    }
+  });
+});
+
+describe('the order of a search', () => {
+  test('L69 the whole query before a part, words before beginnings before inner parts, a quotation first', () => {
+    const model = openTextModel();
+    const contents = ['redeployment', 'deployment', 'we deploy', 'deploy the red service', 'the red deploy', 'red'];
+    for (const [memory, content] of contents.entries()) model.write(memory, { content });
+    model.index();
+    expect(found(model, 'deploy')).toEqual([2, 4, 3, 1, 0]);
+    expect(found(model, 'red deploy').slice(0, 2)).toEqual([4, 3]);
+    expect(found(model, 'deploy red').slice(0, 2).sort()).toEqual([3, 4]);
+  });
+
+  test('L69 a rare word counts for more than a frequent one', () => {
+    const model = openTextModel();
+    for (let memory = 0; memory < 50; memory += 1) model.write(memory, { content: `server number ${memory}` });
+    model.write(50, { content: 'the zebra' });
+    model.write(51, { content: 'the server' });
+    model.index();
+    expect(found(model, 'zebra server')[0]).toBe(50);
+  });
+
+  test('L69 why names each part that was found and the fields it was found in', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'The cache policy', kind: 'decision', scope: 'cache', tags: ['cache-layer'] });
+    const [match] = search(model, 'Cache decision absent').matches;
+    expect(match?.why).toEqual([
+      { token: 'cache', fields: ['content', 'scope', 'tags'] },
+      { token: 'decision', fields: ['kind'] },
+    ]);
+    expect(match?.score).toBeGreaterThan(0);
+  });
+
+  test('L76 pages neither repeat nor leave out, and say when there is more', () => {
+    const model = openTextModel();
+    for (let memory = 0; memory < 25; memory += 1)
+      model.write(memory, { content: `word ${memory % 3 === 0 ? 'extra' : ''}` });
+    model.index();
+    const whole = found(model, 'word extra');
+    const pages = [0, 10, 20].map((offset) => search(model, 'word extra', { offset, limit: 10 }));
+    expect(pages.flatMap((page) => page.matches.map((match) => match.state.memory))).toEqual(whole);
+    expect(pages.map((page) => page.more)).toEqual([true, true, false]);
+    expect(whole).toHaveLength(25);
+  });
+});
+
+describe('any text at all', () => {
+  const anyQuery = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 30 }).map((units) => String.fromCharCode(...units)),
+    fc
+      .array(
+        fc.constantFrom(
+          '"',
+          '*',
+          ':',
+          '(',
+          ')',
+          'AND',
+          'OR',
+          'NOT',
+          'NEAR',
+          '^',
+          '-',
+          '+',
+          "'",
+          ';',
+          '{',
+          '}',
+          ' ',
+          '\0',
+          'tokens',
+          'alpha',
+        ),
+        { maxLength: 12 },
+      )
+      .map((parts) => parts.join('')),
+  );
+
+  test('L65 no query is an error, in a search or in a context', () => {
+    const model = openTextModel();
+    model.write(1, { content: 'alpha "beta" (gamma) * \0 設定 😀' });
+    model.index();
+    fc.assert(
+      fc.property(anyQuery, (query) => {
+        search(model, query);
+        foundInContext(model, query);
+        search(model, 'alpha', { filter: { tags: [query], kinds: [query] } });
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(found(model, 'a'.repeat(100_000))).toEqual([]);
+    expect(found(model, '" '.repeat(50_000))).toEqual([1]);
+  });
+
+  test('L66 a memory is found by any piece of its own text, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.array(anyQuery, { minLength: 1, maxLength: 4 }), (contents) => {
+        const model = openTextModel();
+        for (const [memory, content] of contents.entries()) model.write(memory, { content });
+        model.index();
+        for (const [memory, content] of contents.entries()) {
+          const hits = search(model, content);
+          if (/[^\p{White_Space}\p{Cf}\p{M}]/u.test(content.toWellFormed())) {
+            expect(hits.matches.map((match) => match.state.memory)).toContain(memory);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the index against its from-scratch twin', () => {
+  const words = ['alpha', 'beta', 'alphabet', 'be', '設定', '設', 'x1', 'x12', 'да', 'вода', '😀', 'Σας'];
+  const step = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: fc.constant('write' as const),
+        memory: fc.nat(15),
+        words: fc.array(fc.constantFrom(...words), { maxLength: 5 }),
+        branch: fc.constantFrom('main', 'main', 'a', 'b'),
+        retired: fc.integer({ min: 0, max: 9 }),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('index' as const), limit: fc.integer({ min: 1, max: 9 }) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('tidy' as const) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
+  );
+
+  test('L61 L62 L75 L78 any history, indexed, cleared and tidied in any order, answers as a plain scan of it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 5, maxLength: 60 }),
+        fc.array(fc.constantFrom(...words, 'alp', 'ода', 'ας'), { minLength: 1, maxLength: 3 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (steps, parts, share) => {
+          const model = openTextModel();
+          let written = 0;
+          for (const next of steps) {
+            if (next.kind === 'write')
+              written = model.write(next.memory, next.retired === 0 ? null : { content: next.words.join(' ') }, {
+                branch: next.branch,
+              });
+            if (next.kind === 'index') model.index(next.limit);
+            if (next.kind === 'tidy') model.transact((db) => tidyTextIndex(db));
+            if (next.kind === 'clear') model.transact((db) => clearTextIndex(db));
+          }
+          const query = parts.join(' ');
+          for (const branch of ['main', 'a', 'b']) {
+            for (const upTo of [written, Math.floor(written * share)]) {
+              const view = model.head({ branch, upTo });
+              expect(foundInContext(model, query, view)).toEqual(contextByHand(model, query, view));
+              const expected = model
+                .alive(view)
+                .filter((state) => parts.some((part) => holdsPart(state.text.content, part)));
+              expect([...found(model, query, { view })].sort((a, b) => a - b)).toEqual(
+                expected.map((state) => state.memory).sort((a, b) => a - b),
+              );
+            }
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  /** A part is found as a word of its own, or within one when it has 3 characters or runs on without spaces. */
+  function holdsPart(content: string, part: string): boolean {
+    const haystack = content.toLowerCase().replaceAll('ς', 'σ');
+    const needle = part.toLowerCase().replaceAll('ς', 'σ');
+    const within = needle.length >= 3 || /[設😀]/u.test(needle);
+    return within ? haystack.includes(needle) : haystack.split(' ').includes(needle);
+  }
+});
+
+describe('bounds', () => {
+  test('L63 past the bound a token brings its newest holders, and adds its score to those that other tokens bring', () => {
+    const model = openTextModel();
+    for (let memory = 0; memory < 60; memory += 1)
+      model.write(memory, { content: memory === 3 ? 'common rare' : 'common' });
+    model.index();
+    const view = model.head();
+    const bounded = matchContext(model.db, view, 'common rare', {}, { ...candidateBounds, holdersMax: 20 });
+    expect(bounded.map(({ state, score }) => [state.memory, score])).toEqual([
+      [3, 2],
+      ...Array.from({ length: 20 }, (_, index) => [59 - index, 1]),
+    ]);
+    const whole = matchContext(model.db, view, 'common rare', {}, { ...candidateBounds, holdersMax: 60 });
+    expect(whole.map(({ state, score }) => [state.memory, score])).toEqual(contextByHand(model, 'common rare', view));
+  });
+
+  test('L73 a spent bound says that the answer is not complete', () => {
+    const model = openTextModel();
+    for (let memory = 0; memory < 50; memory += 1)
+      model.write(memory, { content: memory === 0 ? 'needle hay' : 'hay' });
+    const page = { query: 'hay needle', filter: {}, offset: 0, limit: 10 };
+    const run = (bounds: Partial<typeof candidateBounds>) =>
+      searchMemories(model.db, model.head(), page, { ...candidateBounds, ...bounds }).complete;
+    expect(run({})).toBe(true);
+    expect(run({ tailMax: 49 })).toBe(false);
+    expect(run({ tailMax: 50 })).toBe(true);
+    model.index();
+    expect(run({})).toBe(true);
+    expect(run({ rowsMax: 10 })).toBe(false);
+    expect(run({ statesMax: 10 })).toBe(false);
+    expect(run({ workMax: 100 })).toBe(false);
+  });
+});
+
+test('L60 what was just written is found before it is indexed, and the same after', () => {
+  const model = openTextModel();
+  model.write(1, { content: 'alpha' });
+  model.index();
+  model.write(2, { content: 'alpha too' });
+  expect(found(model, 'alpha')).toEqual([1, 2]);
+  model.index();
+  expect(found(model, 'alpha')).toEqual([1, 2]);
+  expect(text('x').tags).toEqual([]);
+});
