@@ -1,0 +1,118 @@
+import type { Clock } from '../base/clock.ts';
+import { type Ids, systemIds } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { Commands } from '../commands/api.ts';
+import { agentCredentials, type CredentialJudge, type CredentialLimits } from './agent-credentials.ts';
+import { createDoorServer, type DoorTimes, doorTimesDefault, guardedPart, notFound, sendFault } from './door-server.ts';
+import { listenOnLoopback, proveSelf } from './listen.ts';
+import { openMcp } from './mcp.ts';
+import { createMcpRoute } from './mcp-route.ts';
+import type { Liveness } from './port-holder.ts';
+import { addressesOf, decideGuard, type OwnAddresses } from './request-guard.ts';
+
+/** Every limit of the agent door (`charon.md` §3). Counts; times in milliseconds. */
+export interface AgentDoorLimits extends DoorTimes, CredentialLimits {
+  readonly concurrentMax: number;
+  readonly streamsMax: number;
+}
+
+export const agentDoorLimitsDefault: AgentDoorLimits = {
+  ...doorTimesDefault,
+  failed: { perSecond: 20, burst: 20 },
+  perPrincipal: { perSecond: 2_000, burst: 4_000 },
+  concurrentMax: 256,
+  streamsMax: 64,
+};
+
+/** Whether the engine can work, and what stops it, in words that may be shown to anyone on this machine. */
+export interface Readiness {
+  readonly ok: boolean;
+  readonly problems: readonly string[];
+}
+
+export interface AgentDoorOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly commands: Commands;
+  readonly charon: CredentialJudge;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  readonly ready: () => Promise<Readiness>;
+  readonly limits?: Partial<AgentDoorLimits> | undefined;
+  readonly ids?: Ids | undefined;
+}
+
+export interface AgentDoor {
+  readonly url: string;
+  readonly mcpUrl: string;
+  readonly port: number;
+  /** What `/livez` of this very door answers with. */
+  readonly nonce: string;
+  close(): Promise<void>;
+}
+
+const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Opens the loopback door for agents: `/mcp`, `/livez`, `/readyz`, `/health`, nothing else (`charon.md` §3).
+ * Throws PORT_TAKEN.
+ */
+export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoor> {
+  const { commands, charon, clock, log, version } = options;
+  const limits = { ...agentDoorLimitsDefault, ...options.limits };
+  const ids = options.ids ?? systemIds();
+  const nonce = ids.randomBytes(16).toString('hex');
+  const credentials = agentCredentials({ charon, clock, ids, limits });
+  const mcp = openMcp({ commands, version, ids, log, streamsMax: limits.streamsMax });
+  let ours: OwnAddresses = addressesOf([], 0);
+
+  const server = createDoorServer({ times: limits, log, guard: (request) => decideGuard(guardedPart(request), ours, false) });
+  const liveness: Liveness = { product: 'memory-git', live: true, nonce, version };
+  server.get('/livez', async () => liveness);
+  const askReady = onceAtATime(options.ready);
+  server.get('/readyz', async (_request, reply) => {
+    const { ok, problems } = await askReady();
+    return reply.code(ok ? 200 : 503).send({ ready: ok, problems });
+  });
+  server.get('/health', async (_request, reply) => {
+    const { ok, problems } = await askReady();
+    return reply.code(ok ? 200 : 503).send({ product: 'memory-git', version, live: true, ready: ok, problems });
+  });
+  // Clients with a static token must not start a sign-in: the answer is a hard 404 (`charon.md` §2).
+  server.get('/.well-known/*', async (_request, reply) => {
+    sendFault(reply, notFound());
+    return reply;
+  });
+  const mcpRoute = createMcpRoute({ credentials, mcp, limits, url: 'http://127.0.0.1/mcp' });
+  server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', onRequest: mcpRoute.admit, handler: mcpRoute.serve });
+
+  const port = await listenOnLoopback(server, options.port);
+  ours = addressesOf(ownNames, port);
+  const url = `http://127.0.0.1:${port}`;
+  const mcpUrl = `${url}/mcp`;
+  const close = async (): Promise<void> => {
+    await mcp.close();
+    await server.close();
+  };
+  try {
+    await proveSelf(port, nonce);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url, mcpUrl, port, nonce, close };
+}
+
+/** Questions that come while one is being answered share its answer; a question that fails is an unready engine. */
+function onceAtATime(ask: () => Promise<Readiness>): () => Promise<Readiness> {
+  let asking: Promise<Readiness> | undefined;
+  return () => {
+    asking ??= ask()
+      .catch(() => ({ ok: false, problems: ['the engine could not be asked'] }))
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  };
+}

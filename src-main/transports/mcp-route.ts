@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { assert } from '../base/assert.ts';
+import { Fault } from '../base/fault.ts';
+import type { Caller } from '../charon/api.ts';
+import { type AgentCredentials, rateLimited } from './agent-credentials.ts';
+import { clientNames } from './client-name.ts';
+import type { Mcp } from './mcp.ts';
+
+const batchMax = 100;
+
+/** The two steps of a request to `/mcp`: admitted before its body is read, served after. */
+export interface McpRoute {
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+}
+
+/**
+ * Between the HTTP library and MCP: credential, rate, places (T10–T13), then the SDK.
+ * `url` is what the SDK is told it was called under.
+ */
+export function createMcpRoute(options: {
+  readonly credentials: AgentCredentials;
+  readonly mcp: Mcp;
+  readonly limits: { readonly concurrentMax: number; readonly streamsMax: number };
+  readonly url: string;
+}): McpRoute {
+  const { credentials, mcp, limits } = options;
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  const clients = clientNames();
+  const requests = places(limits.concurrentMax, 'Too many requests are being served at once.');
+  const streams = places(limits.streamsMax, 'Too many streams are open.');
+  return {
+    async admit(request, reply) {
+      try {
+        callers.set(request, credentials.authenticate(request));
+      } catch (error) {
+        if (error instanceof Fault && error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="Memory Git"');
+        throw error;
+      }
+      requests.enter(reply);
+    },
+    async serve(request, reply) {
+      const caller = callers.get(request);
+      assert(caller !== undefined && caller.credential.kind === 'obol', 'only agents with a token come through this door');
+      const { body } = request;
+      if (request.method === 'POST' && body === undefined) throw new Fault('BODY_INVALID', 'The body is empty. Send one JSON value.');
+      if (Array.isArray(body)) chargeBatch(credentials, caller, body.length);
+      if (isSubscription(body)) {
+        streams.enter(reply);
+        requests.leave(reply);
+      }
+      const client = clients.clientOf(caller.credential.id, body);
+      const response = await mcp.serve(webRequest(request, reply, options.url), body, { caller, client });
+      return reply.send(response);
+    },
+  };
+}
+
+/** A batch of a 2025 client counts as many calls as it holds. */
+function chargeBatch(credentials: AgentCredentials, caller: Caller, length: number): void {
+  if (length > batchMax) throw new Fault('BODY_INVALID', `A batch holds at most ${batchMax} messages. Send fewer at once.`);
+  credentials.charge(caller, Math.max(0, length - 1));
+}
+
+function isSubscription(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'subscriptions/listen';
+}
+
+/** The request as the SDK takes it: without its body, which is passed parsed, and without the bearer. */
+function webRequest(request: FastifyRequest, reply: FastifyReply, url: string): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name !== 'authorization' && value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return new Request(url, { method: request.method, headers, signal: gone.signal });
+}
+
+/** So many at once (T13). A place is given back when the answer ends, or when whoever asked goes away. */
+function places(max: number, refusal: string): { enter(reply: FastifyReply): void; leave(reply: FastifyReply): void } {
+  const taken = new Set<FastifyReply>();
+  const leave = (reply: FastifyReply): void => {
+    taken.delete(reply);
+  };
+  return {
+    leave,
+    enter(reply) {
+      if (taken.size >= max) throw rateLimited(refusal, 1_000);
+      taken.add(reply);
+      reply.raw.once('close', () => leave(reply));
+    },
+  };
+}
