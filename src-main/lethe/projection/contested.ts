@@ -1,0 +1,73 @@
+import type { MemoryId } from '../../../src-preload/contract/ids.ts';
+import { compareUtf8 } from '../../canonical/text.ts';
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { lastOpOf } from '../rules/numbers.ts';
+import type { Place } from '../tables/chains.ts';
+import { listTouchesOfChain, type Touch } from '../tables/touches.ts';
+import { memoryIdOf } from './identity.ts';
+import { type ChainRange, countTouchesOf, openSight, rangesBeyond, type Sight } from './sight.ts';
+import { findNewestTouch, seesTouch } from './state.ts';
+
+/** Memories that both sides changed since they parted. */
+export interface ContestedMemories {
+  /** The first of them, by the bytes of their ids. */
+  readonly memoryIds: readonly MemoryId[];
+  readonly total: number;
+}
+
+const touchesPerRead = 500;
+
+/** Every touch in runs of chains, each run oldest first; read in chunks. */
+export function* touchesIn(db: ReadableDb, ranges: readonly ChainRange[]): IterableIterator<Touch> {
+  for (const range of ranges) {
+    let after = range.after === 0 ? 0 : lastOpOf(range.after);
+    for (;;) {
+      // An op touches two memories at most: the last op of a full chunk is read again, whole.
+      const touches = listTouchesOfChain(db, range.chain, after, lastOpOf(range.upTo), touchesPerRead);
+      const last = touches.at(-1)?.key;
+      const whole = touches.length < touchesPerRead ? touches : touches.filter((touch) => touch.key !== last);
+      yield* whole;
+      if (whole.length === touches.length) break;
+      after = whole.at(-1)?.key ?? after;
+    }
+  }
+}
+
+/**
+ * The memories that changesets of both sides touched since they parted, tested from the side with fewer touches (`L87`).
+ * A merge of such sides is refused with these ids until typed conflicts decide. Cost follows the smaller side.
+ * @param left and right: changeset numbers
+ * @param limit most ids that are answered; `total` counts all
+ */
+export function contestedMemories(db: ReadableDb, left: number, right: number, limit: number): ContestedMemories {
+  const numbers = listContested(openSight(db), left, right);
+  const memoryIds = numbers.map((number) => memoryIdOf(db, number)).toSorted(compareUtf8);
+  return { memoryIds: memoryIds.slice(0, limit), total: numbers.length };
+}
+
+/** The same as numbers of memories, in the order in which the smaller side touched them first. */
+export function listContested(sight: Sight, leftSeq: number, rightSeq: number): readonly number[] {
+  const left = sight.places.get(leftSeq);
+  const right = sight.places.get(rightSeq);
+  const leftRanges = rangesBeyond(sight, left, right);
+  const rightRanges = rangesBeyond(sight, right, left);
+  if (countTouchesOf(leftRanges) <= countTouchesOf(rightRanges)) return contestedFrom(sight, leftRanges, left, right);
+  return contestedFrom(sight, rightRanges, right, left);
+}
+
+/** A memory is contested when the newest touch that the other side sees is one that this side does not. */
+function contestedFrom(sight: Sight, ranges: readonly ChainRange[], side: Place, other: Place): readonly number[] {
+  const contested: number[] = [];
+  for (const memory of memoriesIn(sight.db, ranges)) {
+    const touch = findNewestTouch(sight, [other], memory);
+    if (touch !== undefined && !seesTouch(sight, [side], touch)) contested.push(memory);
+  }
+  return contested;
+}
+
+/** The memories that runs of chains touch, each once, in the order of their first touch there. */
+export function memoriesIn(db: ReadableDb, ranges: readonly ChainRange[]): ReadonlySet<number> {
+  const memories = new Set<number>();
+  for (const touch of touchesIn(db, ranges)) memories.add(touch.memory);
+  return memories;
+}

@@ -1,0 +1,100 @@
+import type { Op } from '../../../src-preload/contract/changeset.ts';
+import { assert } from '../../base/assert.ts';
+import type { WritableDb } from '../../sqlite/driver.ts';
+import { insertPlace, isTip, nextChain, type Place } from '../tables/chains.ts';
+import { raiseVector, uniteVectors, type VectorRoot } from '../rules/vector.ts';
+import { applyOps } from './apply.ts';
+import { memoriesIn } from './contested.ts';
+import { type PageOptions, defaultPageOptions, writePage } from './pages.ts';
+import { countChangesetsOf, countTouchesOf, openWritableSight, rangesBeyond, type WritableSight } from './sight.ts';
+import { findNewestTouch, isLive } from './state.ts';
+
+/** A changeset that has just been stored, with its ops. */
+export interface ProjectedChangeset {
+  readonly seq: number;
+  readonly projectId: string;
+  readonly changesetId: string;
+  /** Numbers of its parents, in their order: none, one or two. */
+  readonly parents: readonly number[];
+  readonly ops: readonly Op[];
+}
+
+/**
+ * Extends the derived index by one changeset, in the transaction that stores it (`L89`): its place and vector, one touch for
+ * each memory that an op changed, the version of each correction, the number of active memories, and the recency page
+ * when one is due. Cost follows the ops; for a merge, what the second parent adds.
+ */
+export function extendProjection(db: WritableDb, changeset: ProjectedChangeset, options: PageOptions = defaultPageOptions): void {
+  assert(changeset.parents.length <= 2, 'a changeset has at most two parents');
+  const sight = openWritableSight(db);
+  const parents = changeset.parents.map((parent) => sight.places.get(parent));
+  const chain = chainFor(sight, parents[0]);
+  const applied = applyOps(sight, changeset, parents, chain);
+  const merged = mergeParents(sight, parents);
+  const steps = merged.steps + 1 + applied.touches;
+  const due = steps >= options.pageEvery;
+  insertPlace(db, {
+    ...placeBelow(sight, changeset.seq, parents, chain),
+    active: merged.active + applied.activeChange,
+    touches: (parents[0]?.chain === chain ? parents[0].touches : 0) + applied.touches,
+    steps: due ? 0 : steps,
+  });
+  if (due) writePage(db, changeset.seq, options);
+}
+
+function chainFor(sight: WritableSight, first: Place | undefined): number {
+  return first !== undefined && isTip(sight.db, first) ? first.chain : nextChain(sight.db);
+}
+
+type Rooted = Pick<Place, 'seq' | 'chain' | 'position' | 'firstParent' | 'secondParent' | 'depth' | 'jump' | 'vector'>;
+
+function placeBelow(sight: WritableSight, seq: number, parents: readonly Place[], chain: number): Rooted {
+  const [first, second] = parents;
+  return {
+    seq,
+    chain,
+    position: first?.chain === chain ? first.position + 1 : 0,
+    firstParent: first?.seq ?? 0,
+    secondParent: second?.seq ?? 0,
+    depth: first === undefined ? 0 : first.depth + 1,
+    jump: jumpBelow(sight, first),
+    vector: vectorBelow(sight, parents, chain),
+  };
+}
+
+/** The skew-binary rule: the jump of a child spans twice its parent's when the last two spans are equal. */
+function jumpBelow(sight: WritableSight, first: Place | undefined): number {
+  if (first === undefined) return 0;
+  const jumped = first.jump === 0 ? first : sight.places.get(first.jump);
+  const twice = jumped.jump === 0 ? jumped : sight.places.get(jumped.jump);
+  return first.depth - jumped.depth === jumped.depth - twice.depth ? twice.seq : first.seq;
+}
+
+/** What the parents see of chains other than the child's own: nothing is written when that is one parent's vector. */
+function vectorBelow(sight: WritableSight, parents: readonly Place[], chain: number): VectorRoot {
+  let vector: VectorRoot;
+  for (const parent of parents) {
+    const own = parent.chain === chain ? parent.vector : raiseVector(sight.nodes, parent.vector, parent.chain, parent.seq);
+    vector = uniteVectors(sight.nodes, vector, own);
+  }
+  return vector;
+}
+
+/** Active memories of all parents together, and the steps that the first one's line has without a page. */
+function mergeParents(sight: WritableSight, parents: readonly Place[]): { readonly active: number; readonly steps: number } {
+  const [first, second] = parents;
+  if (first === undefined) return { active: 0, steps: 0 };
+  if (second === undefined) return { active: first.active, steps: first.steps };
+  const added = rangesBeyond(sight, second, first);
+  const kept = rangesBeyond(sight, first, second);
+  const fromSecond = countTouchesOf(added) <= countTouchesOf(kept);
+  const [base, ranges] = fromSecond ? [first, added] : [second, kept];
+  let active = base.active;
+  for (const memory of memoriesIn(sight.db, ranges)) {
+    const after = isLive(findNewestTouch(sight, parents, memory));
+    const before = isLive(findNewestTouch(sight, [base], memory));
+    active += Number(after) - Number(before);
+  }
+  return { active, steps: first.steps + countTouchesOf(added) + countChangesetsOf(added) };
+}
+

@@ -1,0 +1,52 @@
+import { type MemoryId, memoryIdSchema } from '../../../src-preload/contract/ids.ts';
+import type { Op } from '../../../src-preload/contract/changeset.ts';
+import { assert } from '../../base/assert.ts';
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { opNumber, opsPerChangeset, ordinalOf, seqOf } from '../rules/numbers.ts';
+import { findChangesetRow, findChangesetRowBySeq } from '../tables/changesets.ts';
+import { findChosenId, findChosenNumber } from '../tables/memory-ids.ts';
+import { findTouch } from '../tables/touches.ts';
+
+const madeIdPattern = /^mem:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):(0|[1-9][0-9]{0,4})$/;
+
+/** The id that the store makes for a memory whose op names none. */
+export function madeMemoryId(changesetId: string, ordinal: number): MemoryId {
+  return memoryIdSchema.parse(`mem:${changesetId}:${ordinal}`);
+}
+
+/** The id that an add or a replacement gives its memory, if it gives one: resulting, then memory_id, then event_id. */
+export function chosenIdOf(op: Op): string | undefined {
+  return [op.resulting_event_id, op.payload?.memory_id, op.payload?.event_id].find(
+    (id): id is string => typeof id === 'string' && id !== '',
+  );
+}
+
+/**
+ * The number of a memory of a project: that of the op which first named it, on whatever branch. Undefined when no op ever
+ * did. An id of the form `mem:<changeset>:<ordinal>` is read, not looked up, when the store made it (`L80`).
+ */
+export function findMemoryNumber(db: ReadableDb, projectId: string, memoryId: string): number | undefined {
+  return findMadeNumber(db, projectId, memoryId) ?? findChosenNumber(db, projectId, memoryId);
+}
+
+function findMadeNumber(db: ReadableDb, projectId: string, memoryId: string): number | undefined {
+  const [, changesetId, ordinalText] = madeIdPattern.exec(memoryId) ?? [];
+  if (changesetId === undefined || ordinalText === undefined || Number(ordinalText) >= opsPerChangeset) return undefined;
+  const changeset = findChangesetRow(db, changesetId);
+  if (changeset === undefined || changeset.project_id !== projectId) return undefined;
+  const number = opNumber(changeset.seq, Number(ordinalText));
+  const introduced = findTouch(db, number, number) !== undefined && findChosenId(db, number) === undefined;
+  return introduced ? number : undefined;
+}
+
+/** The public id of a changeset number that history holds. */
+export function changesetIdOf(db: ReadableDb, seq: number): string {
+  const row = findChangesetRowBySeq(db, seq);
+  assert(row !== undefined, 'a number of a changeset in the index stands for a stored changeset');
+  return row.changeset_id;
+}
+
+/** The id of a memory number. */
+export function memoryIdOf(db: ReadableDb, number: number): MemoryId {
+  return findChosenId(db, number) ?? madeMemoryId(changesetIdOf(db, seqOf(number)), ordinalOf(number));
+}

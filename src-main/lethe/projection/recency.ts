@@ -1,0 +1,110 @@
+import { lastOpOf, opNumber, seqOf } from '../rules/numbers.ts';
+import type { Place } from '../tables/chains.ts';
+import { findRecencyPage } from '../tables/recency-pages.ts';
+import { listTouchesBack, type Touch } from '../tables/touches.ts';
+import { findWay } from './line.ts';
+import { type Sight, seenOfAny } from './sight.ts';
+import { findNewestTouch, isLive } from './state.ts';
+
+/** One thing that a walk has looked at. */
+export interface Scanned {
+  /** Where the walk stands: another one that starts `after` this op number goes on from here. */
+  readonly key: number;
+  /** The memory that comes next in the order, when this was one: a live touch, and the newest of its memory at the head. */
+  readonly live: Touch | undefined;
+}
+
+/** A first-parent line that is still to be walked: from `seq` on, leaving out what the excluded changesets see. */
+interface Line {
+  readonly seq: number;
+  readonly excluded: readonly Place[];
+  /** Of the first changeset only touches up to here. */
+  readonly upTo: number;
+}
+
+export interface WalkOptions {
+  /** Go on after this op number, which the head must see. */
+  readonly after?: number | undefined;
+  /** A changeset whose stored page is not used: the one for which the page is being made. */
+  readonly withoutPageOf?: number | undefined;
+}
+
+const touchesPerRead = 32;
+
+/**
+ * Walks the memories that are live at a head, most recently touched first: replay order backwards (`L94`). An entry counts
+ * when its touch is the newest that the head sees of its memory, so a walk can start anywhere without knowing what came
+ * before. A stored page takes the place of what lies behind it. The caller bounds the walk by what it takes.
+ */
+export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {}): IterableIterator<Scanned> {
+  const lines: Line[] =
+    options.after === undefined
+      ? [{ seq: head.seq, excluded: [], upTo: lastOpOf(head.seq) }]
+      : linesAfter(sight, head.seq, options.after, []);
+  for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
+    if (line.seq === 0 || isExcluded(sight, line.excluded, line.seq)) continue;
+    const place = sight.places.get(line.seq);
+    const page = line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
+    if (page === undefined) {
+      yield* walkTouches(sight, head, place, line.upTo);
+      lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
+      lines.push({ seq: place.secondParent, excluded: withFirst(sight, place, line), upTo: lastOpOf(place.secondParent) });
+      continue;
+    }
+    for (const { memory, key } of page.entries) {
+      if (isExcluded(sight, line.excluded, seqOf(key))) yield { key, live: undefined };
+      else yield { key, live: newestIs(sight, head, memory, key) };
+    }
+    if (page.end !== 0) lines.push(...linesAfter(sight, place.seq, page.end, line.excluded));
+  }
+}
+
+/** What is left to walk below a changeset after an op: the last line comes first. */
+function linesAfter(sight: Sight, from: number, after: number, excluded: readonly Place[]): Line[] {
+  const lines: Line[] = [];
+  let left = excluded;
+  for (const { place, arrived } of findWay(sight, from, seqOf(after))) {
+    if (arrived) lines.push({ seq: place.seq, excluded: left, upTo: after - 1 });
+    else {
+      lines.push({ seq: place.firstParent, excluded: left, upTo: lastOpOf(place.firstParent) });
+      left = [...left, sight.places.get(place.firstParent)];
+    }
+  }
+  return lines;
+}
+
+function withFirst(sight: Sight, place: Place, line: Line): readonly Place[] {
+  return place.secondParent === 0 ? line.excluded : [...line.excluded, sight.places.get(place.firstParent)];
+}
+
+/** The page of a changeset, unless it would list what the line leaves out: a merge of something excluded. */
+function pageFor(sight: Sight, place: Place, line: Line): ReturnType<typeof findRecencyPage> {
+  if (place.steps !== 0) return undefined;
+  if (place.secondParent !== 0 && isExcluded(sight, line.excluded, place.secondParent)) return undefined;
+  return findRecencyPage(sight.db, place.seq);
+}
+
+function isExcluded(sight: Sight, excluded: readonly Place[], seq: number): boolean {
+  return excluded.length > 0 && seenOfAny(sight, excluded, sight.places.get(seq).chain) >= seq;
+}
+
+function* walkTouches(sight: Sight, head: Place, place: Place, upTo: number): IterableIterator<Scanned> {
+  const from = opNumber(place.seq, 0);
+  for (let below = upTo; below >= from; ) {
+    const touches = listTouchesBack(sight.db, place.chain, from, below, touchesPerRead);
+    // An op touches two memories at most: what follows a full read starts with its last op, whole.
+    const last = touches.length < touchesPerRead ? from - 1 : (touches.at(-1)?.key ?? 0);
+    for (const touch of touches) {
+      if (touch.key === last) break;
+      yield { key: touch.key, live: isLive(touch) ? newestIs(sight, head, touch.memory, touch.key) : undefined };
+    }
+    below = last;
+  }
+  yield { key: from, live: undefined };
+}
+
+/** The newest touch of a memory when it is this one and live. */
+function newestIs(sight: Sight, head: Place, memory: number, key: number): Touch | undefined {
+  const newest = findNewestTouch(sight, [head], memory);
+  return newest?.key === key && isLive(newest) ? newest : undefined;
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
+import { jsonObjectSchema } from '../../../src-preload/contract/json.ts';
+import { assert } from '../../base/assert.ts';
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { lastOpOf, seqOf } from '../rules/numbers.ts';
+import { startVersion, type Version } from '../rules/overlay.ts';
+import type { Place } from '../tables/chains.ts';
+import { findOpPayload } from '../tables/ops.ts';
+import { findNewestOfChain, findNextTouchingChain, findTouch, listNewestTouches, type Touch } from '../tables/touches.ts';
+import { findVersion } from '../tables/versions.ts';
+import { type Sight, seenOfAny } from './sight.ts';
+
+/** Touches of a memory that the heads do not see and that are read before the search goes chain by chain. */
+const unseenTouchesMax = 16;
+
+/** Whether one of the heads sees a touch. */
+export function seesTouch(sight: Sight, heads: readonly Place[], touch: Touch): boolean {
+  return seenOfAny(sight, heads, touch.chain) >= seqOf(touch.key);
+}
+
+/**
+ * The newest touch of a memory that one of the heads sees: its state there (`L86`). The touches of one memory that a head
+ * sees form a line by ancestry, because a merge whose sides both touched it is refused. Reads one touch where nothing newer
+ * was made elsewhere; after 16 unseen ones it asks each chain that touched the memory instead.
+ */
+export function findNewestTouch(sight: Sight, heads: readonly Place[], memory: number): Touch | undefined {
+  const newestSeq = Math.max(...heads.map((head) => head.seq));
+  let upTo = lastOpOf(newestSeq);
+  for (const limit of [1, unseenTouchesMax - 1]) {
+    const touches = listNewestTouches(sight.db, memory, upTo, limit);
+    const seen = touches.find((touch) => seesTouch(sight, heads, touch));
+    if (seen !== undefined || touches.length < limit) return seen;
+    upTo = (touches.at(-1)?.key ?? 0) - 1;
+  }
+  return findByChains(sight, heads, memory, upTo);
+}
+
+function findByChains(sight: Sight, heads: readonly Place[], memory: number, upTo: number): Touch | undefined {
+  const first = findTouch(sight.db, memory, memory);
+  let newest = first !== undefined && first.key <= upTo && seesTouch(sight, heads, first) ? first : undefined;
+  for (let chain = findNextTouchingChain(sight.db, memory, -1); chain !== undefined; chain = findNextTouchingChain(sight.db, memory, chain)) {
+    const bound = Math.min(upTo, lastOpOf(seenOfAny(sight, heads, chain)));
+    if (bound <= (newest?.key ?? 0)) continue;
+    const touch = findNewestOfChain(sight.db, memory, chain, bound);
+    if (touch !== undefined && touch.key > (newest?.key ?? 0)) newest = touch;
+  }
+  return newest;
+}
+
+/** Whether a touch leaves its memory active. */
+export function isLive(touch: Touch | undefined): touch is Touch {
+  return touch?.status === 'active';
+}
+
+/** The payload of an op, `{}` when it has none. */
+export function readPayload(db: ReadableDb, op: number): JsonObject {
+  const body = findOpPayload(db, op);
+  return body === undefined ? {} : jsonObjectSchema.parse(JSON.parse(body));
+}
+
+/** A state by the op that made it: the row of a correction, or the op's own payload. */
+export function loadVersion(db: ReadableDb, op: number): Version {
+  assert(op > 0, 'a version is made by an op');
+  return findVersion(db, op) ?? startVersion(op, readPayload(db, op));
+}

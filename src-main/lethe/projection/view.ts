@@ -1,0 +1,33 @@
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import type { TouchStatus } from '../tables/touches.ts';
+import { findMemoryNumber } from './identity.ts';
+import { openSight, sees } from './sight.ts';
+import { findNewestTouch } from './state.ts';
+
+/** The state that a new changeset is validated against: that of all its parents together (`lethe.md` D8). */
+export interface ParentsView {
+  /** Whether the memory is active, and so can be targeted. */
+  isActive(memoryId: string): boolean;
+  /** What became of the memory; undefined when the parents have never known it. */
+  findStatus(memoryId: string): TouchStatus | undefined;
+}
+
+/**
+ * Opens the state of the parents (`L88`). Each id costs a lookup and the newest touch of its memory; nothing else is read.
+ * For two parents the sides must not contest a memory (`contestedMemories`).
+ * @param parents changeset numbers; none means the empty state
+ */
+export function parentsView(db: ReadableDb, projectId: string, parents: readonly number[]): ParentsView {
+  const sight = openSight(db);
+  const heads = parents.map((parent) => sight.places.get(parent));
+  const findStatus = (memoryId: string): TouchStatus | undefined => {
+    const number = heads.length === 0 ? undefined : findMemoryNumber(db, projectId, memoryId);
+    return number === undefined ? undefined : findNewestTouch(sight, heads, number)?.status;
+  };
+  return { findStatus, isActive: (memoryId) => findStatus(memoryId) === 'active' };
+}
+
+/** Whether a changeset is another one or an ancestor of it (`L84`). Both are changeset numbers of the index. */
+export function isAncestor(db: ReadableDb, ancestor: number, descendant: number): boolean {
+  return sees(openSight(db), descendant, ancestor);
+}

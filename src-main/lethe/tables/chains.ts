@@ -1,0 +1,126 @@
+import { assert } from '../../base/assert.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** Where a changeset stands in history. Numbers of parents are 0 when there is none. */
+export interface Place {
+  readonly seq: number;
+  /** A chain is a run along first parents; each changeset is in exactly one. */
+  readonly chain: number;
+  /** Number within the chain, from 0. */
+  readonly position: number;
+  readonly firstParent: number;
+  readonly secondParent: number;
+  /** First-parent ancestors above it. */
+  readonly depth: number;
+  /** A first-parent ancestor far up: the jumps of a line reach any ancestor in a logarithm of its depth. */
+  readonly jump: number;
+  /** Root of the vector: what it sees of the other chains. */
+  readonly vector: number | undefined;
+  /** Active memories at this changeset. */
+  readonly active: number;
+  /** Touches of the chain up to and including this changeset. */
+  readonly touches: number;
+  /** Touches and changesets along first parents since the last recency page; 0 means that this changeset has one. */
+  readonly steps: number;
+}
+
+interface PlaceRow {
+  seq: number;
+  chain: number;
+  position: number;
+  first_parent: number;
+  second_parent: number;
+  depth: number;
+  jump: number;
+  vector: number | null;
+  active: number;
+  touches: number;
+  steps: number;
+}
+
+const columns = 'seq, chain, position, first_parent, second_parent, depth, jump, vector, active, touches, steps';
+
+/** Places of one verb: each is read at most once, since places never change. */
+export interface Places {
+  get(seq: number): Place;
+}
+
+/** Opens the places for one read or write verb. A changeset without a place is a broken index: our own bug. */
+export function openPlaces(db: ReadableDb): Places {
+  const known = new Map<number, Place>();
+  return {
+    get: (seq) => {
+      const cached = known.get(seq);
+      if (cached !== undefined) return cached;
+      const place = findPlace(db, seq);
+      assert(place !== undefined, 'every changeset has a place in the index');
+      known.set(seq, place);
+      return place;
+    },
+  };
+}
+
+export function findPlace(db: ReadableDb, seq: number): Place | undefined {
+  const row = db.query<[number], PlaceRow>(`SELECT ${columns} FROM memory_places WHERE seq = ?`).get(seq);
+  return row === undefined ? undefined : toPlace(row);
+}
+
+/** Whether a changeset is the newest of its chain, so that the chain can be extended. */
+export function isTip(db: ReadableDb, place: Place): boolean {
+  return findPlaceAt(db, place.chain, place.position + 1) === undefined;
+}
+
+/** The changeset number at a position of a chain. */
+export function findPlaceAt(db: ReadableDb, chain: number, position: number): number | undefined {
+  return db.query<[number, number], { seq: number }>('SELECT seq FROM memory_places WHERE chain = ? AND position = ?').get(chain, position)?.seq;
+}
+
+/** A chain number that is not yet taken. */
+export function nextChain(db: ReadableDb): number {
+  const last = db.query<[], { chain: number }>('SELECT chain FROM memory_places ORDER BY chain DESC LIMIT 1').get();
+  return last === undefined ? 0 : last.chain + 1;
+}
+
+/** Changeset numbers of a chain with `afterPosition` < position ≤ `uptoPosition`, ascending, at most `limit`. */
+export function listChain(db: ReadableDb, chain: number, afterPosition: number, uptoPosition: number, limit: number): readonly number[] {
+  return db
+    .query<[number, number, number, number], { seq: number }>(
+      'SELECT seq FROM memory_places WHERE chain = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?',
+    )
+    .all(chain, afterPosition, uptoPosition, limit)
+    .map((row) => row.seq);
+}
+
+export function insertPlace(db: WritableDb, place: Place): void {
+  db.command<[number, number, number, number, number, number, number, number | null, number, number, number]>(
+    `INSERT INTO memory_places (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    place.seq,
+    place.chain,
+    place.position,
+    place.firstParent,
+    place.secondParent,
+    place.depth,
+    place.jump,
+    place.vector ?? null,
+    place.active,
+    place.touches,
+    place.steps,
+  );
+}
+
+function toPlace(row: PlaceRow): Place {
+  return {
+    seq: row.seq,
+    chain: row.chain,
+    position: row.position,
+    firstParent: row.first_parent,
+    secondParent: row.second_parent,
+    depth: row.depth,
+    jump: row.jump,
+    vector: row.vector ?? undefined,
+    active: row.active,
+    touches: row.touches,
+    steps: row.steps,
+  };
+}

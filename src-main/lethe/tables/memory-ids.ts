@@ -1,0 +1,20 @@
+import type { MemoryId } from '../../../src-preload/contract/ids.ts';
+import { memoryIdSchema } from '../../../src-preload/contract/ids.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** The number of a memory whose id a caller chose; ids of the form `mem:…` that the store made have no row. */
+export function findChosenNumber(db: ReadableDb, projectId: string, memoryId: string): number | undefined {
+  return db
+    .query<[string, string], { number: number }>('SELECT number FROM memory_ids WHERE project_id = ? AND memory_id = ?')
+    .get(projectId, memoryId)?.number;
+}
+
+/** The id that a caller chose for a memory, if one did. */
+export function findChosenId(db: ReadableDb, number: number): MemoryId | undefined {
+  const row = db.query<[number], { memory_id: string }>('SELECT memory_id FROM memory_ids WHERE number = ?').get(number);
+  return row === undefined ? undefined : memoryIdSchema.parse(row.memory_id);
+}
+
+export function insertChosenId(db: WritableDb, number: number, projectId: string, memoryId: string): void {
+  db.command<[number, string, string]>('INSERT INTO memory_ids (number, project_id, memory_id) VALUES (?, ?, ?)').run(number, projectId, memoryId);
+}

@@ -1,0 +1,87 @@
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** What a touch made of its memory. Only `active` is live; more states follow with more ops. */
+export const touchStatuses = ['blank', 'active', 'corrected', 'superseded'] as const;
+export type TouchStatus = (typeof touchStatuses)[number];
+
+/** One change of one memory by one op. */
+export interface Touch {
+  readonly memory: number;
+  /** Number of the op that changed it. */
+  readonly key: number;
+  readonly chain: number;
+  /** The op that made the state which the memory has from here on (retiring keeps the state it had). */
+  readonly version: number;
+  readonly status: TouchStatus;
+}
+
+interface TouchRow {
+  memory: number;
+  key: number;
+  chain: number;
+  version: number;
+  status: number;
+}
+
+const columns = 'memory, key, chain, version, status';
+
+export const touchQueries = {
+  newest: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key <= ? ORDER BY key DESC LIMIT ?`,
+  exact: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key = ?`,
+  nextChain: 'SELECT chain FROM memory_touches WHERE memory = ? AND key <> memory AND chain > ? ORDER BY chain LIMIT 1',
+  newestOfChain: `SELECT ${columns} FROM memory_touches
+    WHERE memory = ? AND key <> memory AND chain = ? AND key <= ? ORDER BY key DESC LIMIT 1`,
+  ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key > ? AND key <= ? ORDER BY key, memory LIMIT ?`,
+  ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key >= ? AND key <= ? ORDER BY key DESC, memory DESC LIMIT ?`,
+  ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key > ? AND key <= ? ORDER BY key LIMIT ?`,
+} as const;
+
+/** Touches of a memory at or below an op number, newest first, visible or not. */
+export function listNewestTouches(db: ReadableDb, memory: number, upTo: number, limit: number): readonly Touch[] {
+  return db.query<[number, number, number], TouchRow>(touchQueries.newest).all(memory, upTo, limit).map(toTouch);
+}
+
+export function findTouch(db: ReadableDb, memory: number, key: number): Touch | undefined {
+  const row = db.query<[number, number], TouchRow>(touchQueries.exact).get(memory, key);
+  return row === undefined ? undefined : toTouch(row);
+}
+
+/** The next chain above `after` that touched a memory after the op that first named it. */
+export function findNextTouchingChain(db: ReadableDb, memory: number, after: number): number | undefined {
+  return db.query<[number, number], { chain: number }>(touchQueries.nextChain).get(memory, after)?.chain;
+}
+
+/** The newest touch of a memory by one chain at or below an op number, but for the op that first named it. */
+export function findNewestOfChain(db: ReadableDb, memory: number, chain: number, upTo: number): Touch | undefined {
+  const row = db.query<[number, number, number], TouchRow>(touchQueries.newestOfChain).get(memory, chain, upTo);
+  return row === undefined ? undefined : toTouch(row);
+}
+
+/** Touches of a chain with `after` < key ≤ `upTo`, oldest first. */
+export function listTouchesOfChain(db: ReadableDb, chain: number, after: number, upTo: number, limit: number): readonly Touch[] {
+  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofChainAscending).all(chain, after, upTo, limit).map(toTouch);
+}
+
+/** Touches of a chain with `from` ≤ key ≤ `upTo`, newest first. */
+export function listTouchesBack(db: ReadableDb, chain: number, from: number, upTo: number, limit: number): readonly Touch[] {
+  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofChainDescending).all(chain, from, upTo, limit).map(toTouch);
+}
+
+/** Touches of a memory with `after` < key ≤ `upTo`, oldest first, visible or not. */
+export function listTouchesOfMemory(db: ReadableDb, memory: number, after: number, upTo: number, limit: number): readonly Touch[] {
+  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofMemory).all(memory, after, upTo, limit).map(toTouch);
+}
+
+export function insertTouch(db: WritableDb, touch: Touch): void {
+  db.command<[number, number, number, number, number]>(`INSERT INTO memory_touches (${columns}) VALUES (?, ?, ?, ?, ?)`).run(
+    touch.memory,
+    touch.key,
+    touch.chain,
+    touch.version,
+    touchStatuses.indexOf(touch.status),
+  );
+}
+
+function toTouch(row: TouchRow): Touch {
+  return { memory: row.memory, key: row.key, chain: row.chain, version: row.version, status: touchStatuses[row.status] ?? 'blank' };
+}

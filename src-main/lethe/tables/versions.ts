@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import type { Version } from '../rules/overlay.ts';
+
+const bodySchema = z.strictObject({
+  i: z.int(),
+  p: z.record(z.string(), z.int()),
+  f: z.partialRecord(z.enum(['content', 'event_type', 'kind', 'scope', 'visibility', 'tags', 'confidence']), z.int()),
+});
+
+/** The row of a corrected state; a state that an op started has none. */
+export function findVersion(db: ReadableDb, version: number): Version | undefined {
+  const row = db.query<[number], { body: string }>('SELECT body FROM memory_versions WHERE version = ?').get(version);
+  if (row === undefined) return undefined;
+  const body = bodySchema.parse(JSON.parse(row.body));
+  return { version, introduced: body.i, fields: body.f, payload: body.p };
+}
+
+export function insertVersion(db: WritableDb, version: Version): void {
+  const body = JSON.stringify({ i: version.introduced, p: version.payload, f: version.fields });
+  db.command<[number, string]>('INSERT INTO memory_versions (version, body) VALUES (?, ?)').run(version.version, body);
+}
