@@ -10,7 +10,7 @@ import {
   findRuleFolderViolations,
   findUnresolvedImports,
 } from './import-rules.ts';
-import { readTree } from './source-tree.ts';
+import { readSpecs, readTree } from './source-tree.ts';
 import { findCoverageViolations } from './spec-coverage.ts';
 import {
   findBadNames,
@@ -24,14 +24,7 @@ import {
 const root = resolve(import.meta.dirname, '../..');
 const sources = readTree(root, ['src-main', 'src-preload', 'src-renderer']);
 const tests = readTree(root, ['test', 'bench']);
-const specs = Object.fromEntries(
-  ['lethe', 'charon', 'ledger', 'commands', 'transports', 'backup', 'canonical', 'sqlite', 'shells', 'home']
-    .map((part) => `src-main/${part}/SPEC.md`)
-    .flatMap((path) => {
-      const text = sources.textOf(path);
-      return text === undefined ? [] : [[path, text]];
-    }),
-);
+const specs = readSpecs(root, 'src-main');
 
 test('there are sources to look at', () => {
   expect(sources.files.length).toBeGreaterThan(20);

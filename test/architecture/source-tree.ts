@@ -53,6 +53,14 @@ export function readTree(root: string, inputs: readonly string[]): SourceTree {
   return treeOf(texts);
 }
 
+/** The texts of all SPEC.md below a folder, by path. */
+export function readSpecs(root: string, folder: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => posix.basename(path.replaceAll('\\', '/')) === 'SPEC.md')
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')));
+  return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
 function parseSource(path: string, text: string): SourceFile {
   const parsed = parseSync(path, text);
   const first = parsed.errors[0];

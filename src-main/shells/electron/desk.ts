@@ -76,6 +76,8 @@ export function startDesk<DeskMenu, DeskImage>(
       preload: join(app.getAppPath(), 'out/preload/bridge.cjs'),
       icon: join(resources, 'icon.png'),
       devTools,
+      onFailed: () =>
+        electron.dialog.showErrorBox('Memory Git', 'The desk could not be loaded. Build or install Memory Git anew.'),
     });
     shown.on('closed', () => {
       window = undefined;

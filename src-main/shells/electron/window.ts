@@ -7,13 +7,15 @@ export interface WindowOptions {
   readonly preload: string;
   readonly icon: string;
   readonly devTools: boolean;
+  /** The page could not be loaded: the built files are missing. */
+  readonly onFailed: () => void;
 }
 
 /** How often a page that crashed is loaded again before it is left as it is, so that a page that always crashes ends. */
 const reloadsMax = 3;
 
 /** The options of the desk's window: isolated, sandboxed, without Node, and with nothing that asks the network. */
-export function windowOptions(options: WindowOptions): BrowserWindowConstructorOptions {
+export function windowOptions(options: Omit<WindowOptions, 'onFailed'>): BrowserWindowConstructorOptions {
   return {
     title: 'Memory Git',
     width: 1280,
@@ -50,7 +52,9 @@ export function openWindow(electron: Pick<DeskElectron, 'BrowserWindow'>, option
     reloads += 1;
     window.webContents.reload();
   });
-  void window.loadURL(deskAddress);
+  window.loadURL(deskAddress).catch(() => {
+    if (!window.isDestroyed()) options.onFailed();
+  });
   return window;
 }
 
