@@ -22,7 +22,10 @@ export function decodeCursor<Schema extends z.ZodType>(text: string, schema: Sch
 
 /** The refusal of a cursor, also for positions that turn out not to exist. */
 export function cursorInvalid(): Fault {
-  return new Fault('CURSOR_INVALID', 'This cursor does not belong to this question. Ask again without cursor and follow next_cursor from there.');
+  return new Fault(
+    'CURSOR_INVALID',
+    'This cursor does not belong to this question. Ask again without cursor and follow next_cursor from there.',
+  );
 }
 
 function parseJson(text: string): unknown {

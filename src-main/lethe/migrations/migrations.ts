@@ -1,0 +1,7 @@
+import type { Migration } from '../../sqlite/migrate.ts';
+import { lethe0001Store } from './lethe-0001-store.ts';
+import { lethe0002TextIndex } from './lethe-0002-text-index.ts';
+import { lethe0003Projection } from './lethe-0003-projection.ts';
+
+/** Lethe's steps of `lethe.db`, in the order in which they are applied. */
+export const letheMigrations: readonly Migration[] = [lethe0001Store, lethe0002TextIndex, lethe0003Projection];

@@ -1,0 +1,176 @@
+import { type Op, type OpType, opTypes } from '../../../src-preload/contract/changeset.ts';
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
+import { jsonDepthMax, memoryIdBytesMax, opsMax, payloadBytesMax } from '../../../src-preload/contract/limits.ts';
+import { Fault } from '../../base/fault.ts';
+import { encodePlain } from '../../canonical/json.ts';
+import { utf8Length } from '../../canonical/text.ts';
+import { isShallowerThan } from './depth.ts';
+import {
+  findContentReason,
+  findExplicitId,
+  findIdentityReason,
+  findKeyReason,
+  isNonEmpty,
+  payloadKeysByType,
+  provenanceKeys,
+} from './op-fields.ts';
+import { opInvalid, quoted } from './op-refusal.ts';
+
+/** What validation asks of the state before the changeset: the merged state of all its parents (`lethe.md` D8). */
+export interface StateView {
+  /** Whether the memory is active there. */
+  isActive(memoryId: string): boolean;
+}
+
+/**
+ * Ops in the form that is stored: ordinals are the places in the list, ids that are empty and payloads without a key are
+ * absent, every text well-formed (`lethe.md` §1.3, §3). Throws OP_INVALID for a payload that has no JSON form.
+ */
+export function normalizeOps(ops: readonly Op[]): readonly Op[] {
+  if (ops.length === 0)
+    throw new Fault('INPUT_INVALID', 'ops: a changeset requires at least one operation.', { field: 'ops' });
+  if (ops.length > opsMax)
+    throw new Fault('INPUT_INVALID', `ops: a changeset takes at most ${opsMax} operations.`, { field: 'ops' });
+  return ops.map((op, ordinal) => {
+    if (!opTypes.includes(op.op_type))
+      throw opInvalid(ordinal, quoted(op.op_type), 'op_type is not one of the known ones');
+    const payload = normalizePayload(op, ordinal);
+    return {
+      ordinal,
+      op_type: op.op_type,
+      ...(op.target_event_id ? { target_event_id: op.target_event_id.toWellFormed() } : {}),
+      ...(op.resulting_event_id ? { resulting_event_id: op.resulting_event_id.toWellFormed() } : {}),
+      ...(payload === undefined ? {} : { payload }),
+    };
+  });
+}
+
+function normalizePayload(op: Op, ordinal: number): JsonObject | undefined {
+  if (op.payload === undefined || Object.keys(op.payload).length === 0) return undefined;
+  if (!isShallowerThan(op.payload, jsonDepthMax))
+    throw opInvalid(ordinal, op.op_type, `payload is nested deeper than ${jsonDepthMax} levels`);
+  const text = encodeOrRefuse(op, ordinal);
+  if (utf8Length(text) > payloadBytesMax)
+    throw opInvalid(ordinal, op.op_type, `payload is over ${payloadBytesMax} bytes`);
+  return JSON.parse(text);
+}
+
+function encodeOrRefuse(op: Op, ordinal: number): string {
+  try {
+    return encodePlain(op.payload ?? {});
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw opInvalid(ordinal, op.op_type, `payload cannot be encoded: ${thrown.message}`);
+    throw thrown;
+  }
+}
+
+/**
+ * Pass 1 of `lethe.md` §4 over normalised ops: everything that needs no state. Throws OP_INVALID for the first op that
+ * does not hold, and of it the first reason in a fixed order.
+ */
+export function validateStateless(ops: readonly Op[]): void {
+  for (const op of ops) {
+    const reason = findStatelessReason(op);
+    if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
+  }
+}
+
+function findStatelessReason(op: Op): string | undefined {
+  const known = payloadKeysByType[op.op_type];
+  if (known === undefined) return `this version of the store does not take ${op.op_type} yet`;
+  for (const field of ['target_event_id', 'resulting_event_id'] as const) {
+    if (utf8Length(op[field] ?? '') > memoryIdBytesMax) return `${field} is over ${memoryIdBytesMax} bytes`;
+  }
+  return findKeyReason(op.op_type, known, op.payload ?? {}) ?? findTypeReason(op, op.payload ?? {});
+}
+
+function findTypeReason(op: Op, payload: JsonObject): string | undefined {
+  switch (op.op_type) {
+    case 'add_memory':
+      if (!('content' in payload)) return 'content must be a string that is not blank';
+      return findContentReason(payload) ?? findIdentityReason(op);
+    case 'correct_memory':
+      return findTargetReason(op) ?? findCorrectionReason(payload) ?? findContentReason(payload);
+    case 'supersede_memory':
+      return findTargetReason(op) ?? findIdentityReason(op) ?? findTrustReason(payload) ?? findContentReason(payload);
+    default:
+      return findAttestationReason(op, payload);
+  }
+}
+
+function findTargetReason(op: Op): string | undefined {
+  if (op.target_event_id === undefined) return 'target_event_id is required';
+  if (findExplicitId(op) === op.target_event_id) return 'the resulting memory must be another than target_event_id';
+  return undefined;
+}
+
+function findCorrectionReason(payload: JsonObject): string | undefined {
+  return Object.keys(payload).length === 0 ? 'payload must say what is corrected' : undefined;
+}
+
+function findTrustReason(payload: JsonObject): string | undefined {
+  const isInference = payload.source_trust === 'inference' || payload.source_trust === 'model_inference';
+  if (payload.target_trust !== 'user_approved' || !isInference) return undefined;
+  return 'a user_approved memory is not superseded by inference: propose a correction for review';
+}
+
+function findAttestationReason(op: Op, payload: JsonObject): string | undefined {
+  if (op.target_event_id !== undefined)
+    return `this version of the store does not take ${op.op_type} with a target yet`;
+  if (Object.keys(payload).length === 0) return 'payload must not be empty';
+  if (!isNonEmpty(payload.summary)) return 'summary must be a non-empty string when there is no target';
+  if (provenanceKeys.some((key) => isNonEmpty(payload[key]))) return undefined;
+  return `one of ${provenanceKeys.join(', ')} must be a non-empty string when there is no target`;
+}
+
+/** Ops that `validateAgainstState` looks at: whether it needs a view at all. */
+export function needsState(ops: readonly Op[]): boolean {
+  return ops.some((op) => isStateful(op.op_type) || findExplicitId(op) !== undefined);
+}
+
+function isStateful(opType: OpType): boolean {
+  return opType === 'correct_memory' || opType === 'supersede_memory';
+}
+
+/**
+ * Pass 2 of `lethe.md` §4: the ops in their order against the state before them, each seeing what those before it did.
+ * Throws OP_INVALID for the first op whose target is not active or whose new id already is.
+ */
+export function validateAgainstState(ops: readonly Op[], view: StateView): void {
+  const changed = new Map<string, boolean>();
+  const isActive = (memoryId: string): boolean => changed.get(memoryId) ?? view.isActive(memoryId);
+  for (const op of ops) {
+    const made = findMadeId(op);
+    const reason = findStateReason(op, made, isActive);
+    if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
+    if (
+      isStateful(op.op_type) &&
+      op.target_event_id !== undefined &&
+      (op.op_type === 'supersede_memory' || made !== undefined)
+    ) {
+      changed.set(op.target_event_id, false);
+    }
+    if (made !== undefined) changed.set(made, true);
+  }
+}
+
+/** The id that the op makes active under a name of the caller's; undefined when it makes none or leaves naming to the store. */
+function findMadeId(op: Op): string | undefined {
+  if (op.op_type === 'add_memory') return findExplicitId(op);
+  if (op.op_type === 'correct_memory') return op.resulting_event_id;
+  if (op.op_type === 'supersede_memory' && isNonEmpty(op.payload?.content)) return findExplicitId(op);
+  return undefined;
+}
+
+function findStateReason(
+  op: Op,
+  made: string | undefined,
+  isActive: (memoryId: string) => boolean,
+): string | undefined {
+  if (isStateful(op.op_type) && op.target_event_id !== undefined && !isActive(op.target_event_id)) {
+    return `target ${quoted(op.target_event_id)} is not active in the parent state: read it at the parents and target a memory that is`;
+  }
+  if (made !== undefined && isActive(made))
+    return `memory ${quoted(made)} is already active in the parent state: give the new one another id`;
+  return undefined;
+}

@@ -1,0 +1,205 @@
+import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** A changeset as it is stored, without its lists. Absent texts are empty. */
+export interface ChangesetRow {
+  readonly seq: number;
+  readonly changeset_id: string;
+  readonly schema_version: string;
+  readonly project_id: string;
+  readonly ref_name: string;
+  readonly author_principal: string;
+  readonly persona_id: string;
+  readonly actor_id: string;
+  readonly surface: string;
+  readonly model: string;
+  readonly environment: string;
+  readonly session_id: string;
+  readonly topic_id: string;
+  readonly context_manifest_id: string | null;
+  readonly message: string;
+  readonly created_at: string;
+  readonly created_ms: number;
+  readonly idempotency_key: string;
+  readonly is_root: number;
+  readonly op_count: number;
+  /** The head that the commit moved its ref from; null for the root and for detached changesets. */
+  readonly expected_seq: number | null;
+  readonly integrity_digest: string;
+  readonly request_digest: string;
+  readonly chain_digest: string;
+}
+
+/** A parent of a changeset, with what a child's digests need of it. */
+export interface ParentRow {
+  readonly seq: number;
+  readonly parent_seq: number;
+  readonly changeset_id: string;
+  readonly project_id: string;
+  readonly chain_digest: string;
+}
+
+const columns = `seq, changeset_id, schema_version, project_id, ref_name, author_principal, persona_id, actor_id, surface,
+  model, environment, session_id, topic_id, context_manifest_id, message, created_at, created_ms, idempotency_key, is_root,
+  op_count, expected_seq, integrity_digest, request_digest, chain_digest`;
+
+const parentColumns = 'p.seq, p.parent_seq, c.changeset_id, c.project_id, c.chain_digest';
+
+/** The row of a changeset by its public id. */
+export function findChangesetRow(db: ReadableDb, changesetId: string): ChangesetRow | undefined {
+  return db
+    .query<[string], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE changeset_id = ?`)
+    .get(changesetId);
+}
+
+/** The row of a changeset by its number. */
+export function findChangesetRowBySeq(db: ReadableDb, seq: number): ChangesetRow | undefined {
+  return db.query<[number], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE seq = ?`).get(seq);
+}
+
+/** The row that an idempotency key of an author stands for. */
+export function findChangesetRowByKey(
+  db: ReadableDb,
+  projectId: ProjectId,
+  authorPrincipal: string,
+  idempotencyKey: string,
+): ChangesetRow | undefined {
+  return db
+    .query<[string, string, string], ChangesetRow>(
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND author_principal = ? AND idempotency_key = ?`,
+    )
+    .get(projectId, authorPrincipal, idempotencyKey);
+}
+
+/** The synthetic root of a project, known by its own column (`lethe.md` D1). */
+export function findRootRow(db: ReadableDb, projectId: ProjectId): ChangesetRow | undefined {
+  return db
+    .query<[string], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND is_root = 1`)
+    .get(projectId);
+}
+
+/** Changesets of a project with numbers below `before`, newest first, at most `limit`. */
+export function listChangesetRowsBefore(
+  db: ReadableDb,
+  projectId: ProjectId,
+  before: number,
+  limit: number,
+): readonly ChangesetRow[] {
+  return db
+    .query<[string, number, number], ChangesetRow>(
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?`,
+    )
+    .all(projectId, before, limit);
+}
+
+/** Changesets of a project with numbers above `after`, oldest first, at most `limit`. */
+export function listChangesetRowsAfter(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: number,
+  limit: number,
+): readonly ChangesetRow[] {
+  return db
+    .query<[string, number, number], ChangesetRow>(
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? ORDER BY seq LIMIT +?`,
+    )
+    .all(projectId, after, limit);
+}
+
+/** Numbers of a project's changesets below `before`, newest first, at most `limit`. */
+export function listSeqsBefore(db: ReadableDb, projectId: ProjectId, before: number, limit: number): readonly number[] {
+  return db
+    .query<[string, number, number], { seq: number }>(
+      'SELECT seq FROM memory_changesets WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?',
+    )
+    .all(projectId, before, limit)
+    .map((row) => row.seq);
+}
+
+/** How many changesets a project has. */
+export function countChangesets(db: ReadableDb, projectId: ProjectId): number {
+  return (
+    db
+      .query<[string], { count: number }>('SELECT count(*) AS count FROM memory_changesets WHERE project_id = ?')
+      .get(projectId)?.count ?? 0
+  );
+}
+
+/** The parents of a changeset in their order. */
+export function listParents(db: ReadableDb, seq: number): readonly ParentRow[] {
+  return db
+    .query<[number], ParentRow>(
+      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq = ? ORDER BY p.position`,
+    )
+    .all(seq);
+}
+
+/** The parents of every changeset numbered `from` to `upto`, both included, by child and position. */
+export function listParentsOfRange(db: ReadableDb, from: number, upto: number): readonly ParentRow[] {
+  return db
+    .query<[number, number], ParentRow>(
+      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq BETWEEN ? AND ? ORDER BY p.seq, p.position`,
+    )
+    .all(from, upto);
+}
+
+/** The first parent's number; undefined for a root. */
+export function findFirstParentSeq(db: ReadableDb, seq: number): number | undefined {
+  return db
+    .query<[number], { parent_seq: number }>(
+      'SELECT parent_seq FROM memory_changeset_parents WHERE seq = ? AND position = 0',
+    )
+    .get(seq)?.parent_seq;
+}
+
+/** Authors of the changesets at positions `after` < position ≤ `upto` of a chain, each once. */
+export function listAuthorsOfRun(db: ReadableDb, chain: number, after: number, upto: number): readonly string[] {
+  return db
+    .query<[number, number, number], { author_principal: string }>(
+      `SELECT DISTINCT c.author_principal FROM memory_places p JOIN memory_changesets c ON c.seq = p.seq
+       WHERE p.chain = ? AND p.position > ? AND p.position <= ?`,
+    )
+    .all(chain, after, upto)
+    .map((row) => row.author_principal);
+}
+
+/** Writes a changeset and answers its number, which is greater than every number before it. */
+export function insertChangesetRow(db: WritableDb, row: Omit<ChangesetRow, 'seq'>): number {
+  return db
+    .command<(string | number | null)[]>(
+      `INSERT INTO memory_changesets (${columns}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      row.changeset_id,
+      row.schema_version,
+      row.project_id,
+      row.ref_name,
+      row.author_principal,
+      row.persona_id,
+      row.actor_id,
+      row.surface,
+      row.model,
+      row.environment,
+      row.session_id,
+      row.topic_id,
+      row.context_manifest_id,
+      row.message,
+      row.created_at,
+      row.created_ms,
+      row.idempotency_key,
+      row.is_root,
+      row.op_count,
+      row.expected_seq,
+      row.integrity_digest,
+      row.request_digest,
+      row.chain_digest,
+    ).lastInsertRowid;
+}
+
+/** Writes the parents of a changeset in their order. */
+export function insertParents(db: WritableDb, seq: number, parentSeqs: readonly number[]): void {
+  const insert = db.command<[number, number, number]>(
+    'INSERT INTO memory_changeset_parents (seq, position, parent_seq) VALUES (?, ?, ?)',
+  );
+  for (const [position, parentSeq] of parentSeqs.entries()) insert.run(seq, position, parentSeq);
+}

@@ -1,0 +1,92 @@
+import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import type { HeadMove } from '../../canonical/signature.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** One signed creation or move of a ref (`lethe.md` §0.2); `from_head` is empty at a creation. */
+export interface RefMoveRow extends HeadMove {
+  readonly moved_ms: number;
+  readonly signature: string;
+}
+
+/** A public key of head signatures and the first move that it signs. */
+export interface HeadKeyRow {
+  readonly first_seq: number;
+  readonly public_key: string;
+}
+
+const columns =
+  'seq, project_id, ref_name, from_head, to_head, moved_at, moved_ms, principal, cause, chain_digest, signature';
+
+/** The newest move of a ref. */
+export function findLastMove(db: ReadableDb, projectId: string, refName: string): RefMoveRow | undefined {
+  return db
+    .query<[string, string], RefMoveRow>(
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
+    )
+    .get(projectId, refName);
+}
+
+/** Where a ref stood at a moment: its newest move not after it. Moves of one ref never go back in time. */
+export function findMoveAt(
+  db: ReadableDb,
+  projectId: ProjectId,
+  refName: string,
+  atMs: number,
+): RefMoveRow | undefined {
+  return db
+    .query<[string, string, number], RefMoveRow>(
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? AND moved_ms <= ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
+    )
+    .get(projectId, refName, atMs);
+}
+
+/** Moves of every ref and project after the number `after`, oldest first, at most `limit`. */
+export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
+  return db
+    .query<[number, number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq > ? ORDER BY seq LIMIT +?`)
+    .all(after, limit);
+}
+
+/** The number that the next move will have. */
+export function nextMoveSeq(db: ReadableDb): number {
+  return (db.query<[], { last: number | null }>('SELECT max(seq) AS last FROM memory_ref_moves').get()?.last ?? 0) + 1;
+}
+
+/** Writes a move under the number it was signed with. */
+export function insertMove(db: WritableDb, row: RefMoveRow): void {
+  db.command<(string | number)[]>(
+    `INSERT INTO memory_ref_moves (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    row.seq,
+    row.project_id,
+    row.ref_name,
+    row.from_head,
+    row.to_head,
+    row.moved_at,
+    row.moved_ms,
+    row.principal,
+    row.cause,
+    row.chain_digest,
+    row.signature,
+  );
+}
+
+/** The key that signs now. */
+export function findLastHeadKey(db: ReadableDb): HeadKeyRow | undefined {
+  return db
+    .query<[], HeadKeyRow>('SELECT first_seq, public_key FROM memory_head_keys ORDER BY first_seq DESC LIMIT 1')
+    .get();
+}
+
+/** Every key, oldest first. */
+export function listHeadKeys(db: ReadableDb): readonly HeadKeyRow[] {
+  return db.query<[], HeadKeyRow>('SELECT first_seq, public_key FROM memory_head_keys ORDER BY first_seq').all();
+}
+
+/** Writes a key that signs from the move `first_seq` on. */
+export function insertHeadKey(db: WritableDb, row: HeadKeyRow): void {
+  db.command<[number, string]>('INSERT INTO memory_head_keys (first_seq, public_key) VALUES (?, ?)').run(
+    row.first_seq,
+    row.public_key,
+  );
+}
