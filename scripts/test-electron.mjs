@@ -10,7 +10,7 @@ import { SetUpError, setUp } from './lib/set-up.mjs';
 const UNAVAILABLE = 3;
 
 try {
-  await setUp({ electron: true, retryElectron: true, build: true });
+  await setUp({ electron: true, retryElectron: true, build: false });
   process.exitCode = await runTests();
 } catch (error) {
   if (!(error instanceof SetUpError)) throw error;
@@ -24,6 +24,7 @@ async function runTests() {
     say('there is no Electron binary on this machine: nothing was tested.');
     return UNAVAILABLE;
   }
+  await setUp({ electron: true, retryElectron: false, build: true });
   const cli = join(ROOT, 'node_modules/@playwright/test/cli.js');
   const env = { ...childEnv(), ELECTRON_PATH: electron };
   return runOpenly({ command: nodePath(), args: [cli, 'test', '--config', 'playwright.config.ts'], cwd: ROOT, env });

@@ -1,6 +1,7 @@
 // Set-up: installs and builds what is missing, says what it does, and does nothing a second time.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { gatherFacts, isBuilt } from './facts.mjs';
 import { nodeVersionOf, npmCommand } from './node.mjs';
 import { childEnv, dropRecord, nodePath, outsideNodePath, ROOT, writeRecord } from './place.mjs';
@@ -10,6 +11,9 @@ import { decideSteps, isNodeRecent, NODE_MIN } from './steps.mjs';
 
 /** How long fetching Electron's binary may take. Without it there is the owner page. */
 const ELECTRON_LIMIT_MS = 60_000;
+
+/** How much of a failed program's output is shown. */
+const OUTPUT_LINES_SHOWN = 40;
 
 /** Why set-up could not go on, in words for people: what happened and what to do. */
 export class SetUpError extends Error {}
@@ -122,8 +126,10 @@ function rememberInstalled() {
  * @param {import('./run.mjs').StepResult} result
  */
 function failure(what, result) {
-  const lines = result.output.trimEnd().split('\n').slice(-30);
-  return new SetUpError(`${what}.\n${lines.map((line) => `  | ${line}`).join('\n')}`);
+  const lines = stripVTControlCharacters(result.output)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  return new SetUpError([`${what}.`, ...lines.slice(-OUTPUT_LINES_SHOWN).map((line) => `  | ${line}`)].join('\n'));
 }
 
 /** The line of a program's output that says what went wrong, shortened to one line of at most 120 characters. */
