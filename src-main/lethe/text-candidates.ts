@@ -4,7 +4,13 @@
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { passesFilter, type TextFilter } from './rules/relevance.ts';
 import { kindToken, type MemoryText, memoryToken, tagToken } from './rules/segment.ts';
-import { findIndexedThrough, findProjectKey, type IndexedVersion, iterateVersions } from './tables/text-index.ts';
+import {
+  findIndexedThrough,
+  findProjectKey,
+  type IndexedVersion,
+  iterateVersions,
+  type VersionRange,
+} from './tables/text-index.ts';
 
 /** The state of a memory that is alive at a head. `version` is the number of the op that made it so. */
 export interface LiveState {
@@ -40,8 +46,14 @@ export interface Candidates<State extends LiveState> {
   /**
    * Looks at the newest versions that have every token, until `holdersMax` live memories hold what was asked for.
    * The index says only that a version may hold it: `holds` decides, from the text as it is at the head.
+   * @param downTo versions below this number are left out, and `complete` says so when there may be some
    */
-  collect(every: readonly string[], holds: (text: MemoryText) => boolean, holdersMax: number): Collected;
+  collect(
+    every: readonly string[],
+    holds: (text: MemoryText) => boolean,
+    holdersMax: number,
+    downTo?: number,
+  ): Collected;
   /** Every live memory that was looked at and passes the filter, in no particular order. */
   list(): readonly State[];
   /** False once a bound other than `holdersMax` ended the search: older memories may be missing. */
@@ -114,13 +126,13 @@ export function openCandidates<State extends LiveState>(
   const pass = (
     every: readonly string[],
     seen: Set<number>,
-    upTo: number,
+    range: VersionRange,
     take: (memory: number) => boolean,
   ): number | undefined => {
     if (projectKey === undefined) return undefined;
     const none = [...passedOver].map(memoryToken);
     const query = { every: [...every, ...filterTokens], oneOf: [filterKinds], none };
-    for (const { version, memory } of iterateVersions(db, projectKey, query, upTo)) {
+    for (const { version, memory } of iterateVersions(db, projectKey, query, range)) {
       if (spent()) {
         complete = false;
         return undefined;
@@ -142,7 +154,7 @@ export function openCandidates<State extends LiveState>(
   };
 
   return {
-    collect: (every, holds, holdersMax) => {
+    collect: (every, holds, holdersMax, downTo = 0) => {
       let holders = 0;
       let lowest = view.upTo;
       const take = (memory: number): boolean => {
@@ -156,7 +168,8 @@ export function openCandidates<State extends LiveState>(
       const seen = new Set<number>([...tailMemories, ...passedOver]);
       for (const memory of seen) if (!take(memory)) return { holders, saturated: true, lowest };
       let upTo: number | undefined = every.length === 0 ? undefined : view.upTo;
-      while (upTo !== undefined) upTo = pass(every, seen, upTo, take);
+      while (upTo !== undefined) upTo = pass(every, seen, { upTo, downTo }, take);
+      if (downTo > 0 && holders < holdersMax) complete = false;
       return { holders, saturated: holders >= holdersMax, lowest };
     },
     list: () => [...states.values()].filter((state) => state !== undefined),

@@ -1,32 +1,17 @@
-// Full text over memory: filling the index behind the commits, the query of a context (lethe.md §5.10, D22) and the
-// search (§0.5). All of it is derived from the history; nothing here is ever the only copy of anything.
+// Full text over memory as one head shows it: the query of a context (lethe.md §5.10, D22) and the search (§0.5).
 
-import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { ReadableDb } from '../sqlite/driver.ts';
 import {
   contextScore,
   findHits,
+  holdsNeedle,
   type NeedleRarity,
   searchScore,
   type TextFilter,
   type TextHits,
 } from './rules/relevance.ts';
-import {
-  contextText,
-  indexTokens,
-  type MemoryText,
-  needleTokens,
-  type Piece,
-  pieceToken,
-  type TextField,
-} from './rules/segment.ts';
+import { contextText, type MemoryText, needleTokens, type Piece, pieceToken, type TextField } from './rules/segment.ts';
 import { contextTokens, parseSearch, type SearchQuery } from './rules/tokens.ts';
-import {
-  ensureProjectKey,
-  findIndexedThrough,
-  insertVersion,
-  mergeSegments,
-  setIndexedThrough,
-} from './tables/text-index.ts';
 import {
   type CandidateBounds,
   type Candidates,
@@ -36,54 +21,6 @@ import {
   type LiveState,
   openCandidates,
 } from './text-candidates.ts';
-
-/** One state of one memory, waiting to be indexed. */
-export interface PendingVersion {
-  /** Number of the op that made the state; ascends with the history over all projects. */
-  readonly version: number;
-  readonly projectId: string;
-  /** The number that all states of the memory share. */
-  readonly memory: number;
-  /** The whole text of the state (of a correction, the merged one); null when the op left nothing alive to find. */
-  readonly text: MemoryText | null;
-}
-
-/** Where waiting versions come from: at most `limit` of all projects above `after`, ascending, none left out. */
-export type VersionSource = (after: number, limit: number) => readonly PendingVersion[];
-
-/** Text of one batch, in UTF-16 units: about as much as can be cut and written within 50 ms. */
-const batchUnitsMax = 40_000;
-/** Pages of the index that a full batch, and one idle step of tidying, merges. */
-const mergePagesMax = 200;
-
-/**
- * Indexes the next versions that wait, `limit` at most (250 to 500) and less when they are long, in the transaction that
- * it is called in: a write of its own, never that of a commit. Returns true when more may be waiting.
- */
-export function indexPending(db: WritableDb, source: VersionSource, limit: number): boolean {
-  const pending = source(findIndexedThrough(db), limit);
-  let done = 0;
-  let units = 0;
-  for (const { version, projectId, memory, text } of pending) {
-    if (text !== null) {
-      insertVersion(db, ensureProjectKey(db, projectId), { version, memory }, indexTokens(memory, text));
-      units += text.content.length;
-    }
-    done += 1;
-    if (units >= batchUnitsMax) break;
-  }
-  const last = pending[done - 1];
-  if (last !== undefined) setIndexedThrough(db, last.version);
-  const more = done < pending.length || pending.length >= limit;
-  // While batches follow each other there is no idle moment: each pays for its share of the tidying.
-  if (more) mergeSegments(db, mergePagesMax);
-  return more;
-}
-
-/** One bounded step of keeping the index quick, for idle moments when nothing waits; true when another would do more. */
-export function tidyTextIndex(db: WritableDb): boolean {
-  return mergeSegments(db, mergePagesMax);
-}
 
 /** Live memories that are candidates for each token of a context query (lethe.md D22). */
 export const contextHoldersMax = 2_000;
@@ -139,6 +76,8 @@ export interface SearchFound<State extends LiveState> {
 /** Live memories that hold the whole query, and those that hold one part of it, which are enough to rank by. */
 const wholeHoldersMax = 400;
 const partHoldersMax = 200;
+/** How many times the versions in which a part reached its bound are gone through for parts together. */
+const jointSpans = 500;
 
 /**
  * Searches the memory of a head: every text is a valid query, no part of it an operator (lethe.md §0.5). Best first, then
@@ -164,34 +103,51 @@ export function searchMemories<State extends LiveState>(
   return { matches, more: found.length > page.offset + page.limit, complete: candidates.complete };
 }
 
-/** Looks for what holds the whole query, then each compound term, then each part; returns how rare the parts are. */
+/**
+ * Looks for each part of the query; then, for parts that too many memories hold, for what holds several of them at once.
+ * Returns how rare the parts are.
+ */
 function gather<State extends LiveState>(
   query: SearchQuery,
   candidates: Candidates<State>,
   view: HeadView<State>,
 ): ReadonlyMap<string, NeedleRarity> {
-  const holdsAll = (text: MemoryText): boolean => findHits(query, text)?.hits.length === query.needles.length;
-  const whole = candidates.collect(wholeTokens(query.needles), holdsAll, wholeHoldersMax);
-  const rarity = new Map<string, NeedleRarity>();
-  if (whole.saturated) return rarity;
-  for (const term of query.terms) {
-    if (term.pieces.length > 1) candidates.collect(wholeTokens(term.pieces), () => true, partHoldersMax);
-  }
-  for (const needle of query.needles) {
-    const alone = { ...query, needles: [needle] };
-    const holds = (text: MemoryText): boolean => findHits(alone, text) !== undefined;
-    let seen = needle.kind === 'run_on' ? undefined : candidates.collect([pieceToken(needle)], holds, partHoldersMax);
-    if (needle.kind !== 'symbol' && seen?.saturated !== true) {
-      const inside = candidates.collect(needleTokens(needle.text), holds, partHoldersMax);
-      seen = seen === undefined || inside.holders > seen.holders ? inside : seen;
-    }
-    if (seen !== undefined) rarity.set(needle.text, { holders: estimateHolders(seen, view), total: view.totalActive });
-  }
-  return rarity;
+  const seen = new Map(query.needles.map((needle) => [needle.text, collectNeedle(needle, candidates)] as const));
+  const joint = (pieces: readonly Piece[], holdersMax: number): void => {
+    const counts = pieces.flatMap((piece) => seen.get(piece.text) ?? []);
+    // A part that few hold has brought all that hold it together with others.
+    if (pieces.length < 2 || counts.length === 0 || counts.some((count) => !count.saturated)) return;
+    const holdsAll = (text: MemoryText): boolean => pieces.every((piece) => holdsNeedle(piece, text));
+    candidates.collect(jointTokens(pieces), holdsAll, holdersMax, jointDownTo(counts, view));
+  };
+  joint(query.needles, wholeHoldersMax);
+  for (const term of query.terms) joint(term.pieces, partHoldersMax);
+  const total = view.totalActive;
+  return new Map([...seen].map(([text, count]) => [text, { holders: estimateHolders(count, view), total }]));
+}
+
+/** Looks for the live memories that hold one part: as a whole word or symbol first, then inside words. */
+function collectNeedle<State extends LiveState>(needle: Piece, candidates: Candidates<State>): Collected {
+  const holds = (text: MemoryText): boolean => holdsNeedle(needle, text);
+  const inside = (): Collected => candidates.collect(needleTokens(needle.text), holds, partHoldersMax);
+  if (needle.kind === 'run_on') return inside();
+  const whole = candidates.collect([pieceToken(needle)], holds, partHoldersMax);
+  if (needle.kind === 'symbol' || whole.saturated) return whole;
+  const parts = inside();
+  return parts.holders > whole.holders ? parts : whole;
+}
+
+/**
+ * How far back parts are looked for together: so far that no part is met more than some 100 000 times if it is as
+ * frequent there as among the newest. Frequent parts that hardly ever meet would else be compared through all history.
+ */
+function jointDownTo(counts: readonly Collected[], view: HeadView<LiveState>): number {
+  const span = Math.max(...counts.map((count) => view.upTo - count.lowest + 1));
+  return Math.max(0, view.upTo - span * jointSpans);
 }
 
 /** Tokens that a text with all of the pieces must have, as many as are worth asking for. */
-function wholeTokens(pieces: readonly Piece[]): readonly string[] {
+function jointTokens(pieces: readonly Piece[]): readonly string[] {
   const tokens = pieces.flatMap((piece) => (piece.kind === 'run_on' ? needleTokens(piece.text) : [pieceToken(piece)]));
   return [...new Set(tokens)].slice(0, 16);
 }

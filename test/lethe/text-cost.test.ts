@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { candidateBounds } from '../../src-main/lethe/text-candidates.ts';
-import { contextHoldersMax, matchContext, searchMemories, tidyTextIndex } from '../../src-main/lethe/text-search.ts';
+import { tidyTextIndex } from '../../src-main/lethe/text-indexing.ts';
+import { contextHoldersMax, matchContext, searchMemories } from '../../src-main/lethe/text-search.ts';
 import { openTextModel, type TextModel } from './text-model.ts';
 
 /** Rows read and states asked for by one search and one context query at the newest head. */
@@ -41,6 +42,25 @@ test('L71 a search reads as many rows in 20 000 memories as in 5 000, for rare w
   expect(costOf(large, 'common').context.states).toBe(contextHoldersMax);
 });
 
+test.each([
+  [1, true],
+  [50_000_000, false],
+])(
+  'L71 L73 parts that many memories hold are looked for together, but not through all history: %d versions back',
+  (gap, within) => {
+    const model = openTextModel();
+    model.write(0, { content: 'even odd' });
+    for (let memory = 1; memory < 2_000; memory += 1) {
+      model.write(memory, { content: memory % 2 === 0 ? 'even' : 'odd' }, { gap: memory === 1 ? gap : 1 });
+    }
+    model.index();
+    const page = { query: 'odd even', filter: {}, offset: 0, limit: 5 };
+    const { matches, complete } = searchMemories(model.db, model.head(), page);
+    expect(matches[0]?.state.memory === 0).toBe(within);
+    expect(complete).toBe(within);
+  },
+);
+
 test('L72 one memory corrected over and over does not stand in the way of others, at the newest head or on a branch', () => {
   const build = (corrections: number): TextModel => {
     const model = openTextModel();
@@ -67,7 +87,7 @@ test('L71 what the index holds is found by lookups: no row of it is scanned', ()
   const model = openTextModel();
   const plan = model.db.explain(
     `SELECT text_versions.version, text_versions.memory FROM text_index CROSS JOIN text_versions ON text_versions.version = text_index.rowid
-      WHERE text_index MATCH '"1wx"' AND text_index.rowid <= CAST(9 AS INTEGER) ORDER BY text_index.rowid DESC`,
+      WHERE text_index MATCH '"1wx"' AND text_index.rowid BETWEEN CAST(0 AS INTEGER) AND CAST(9 AS INTEGER) ORDER BY text_index.rowid DESC`,
   );
   expect(plan).toHaveLength(2);
   expect(plan[0]).toMatch(/^SCAN text_index VIRTUAL TABLE INDEX \d+:.*M/);

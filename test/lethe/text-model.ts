@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { lethe0002TextIndex } from '../../src-main/lethe/migrations/lethe-0002-text-index.ts';
 import type { MemoryText } from '../../src-main/lethe/rules/segment.ts';
 import type { HeadView, LiveState } from '../../src-main/lethe/text-candidates.ts';
-import { indexPending, type PendingVersion } from '../../src-main/lethe/text-search.ts';
+import { indexPending, type PendingVersion } from '../../src-main/lethe/text-indexing.ts';
 import type { Connection, WritableDb } from '../../src-main/sqlite/driver.ts';
 import { closeStore, openStore } from '../../src-main/sqlite/open.ts';
 
@@ -22,8 +22,12 @@ export interface TextModel {
   readonly db: Connection;
   /** How many states heads were asked for. */
   readonly asked: { states: number };
-  /** Appends a state of a memory; null retires it. Returns the version number. */
-  write(memory: number, text: Partial<MemoryText> | null, options?: { projectId?: string; branch?: string }): number;
+  /** Appends a state of a memory; null retires it. Returns the version number, `gap` above the last. */
+  write(
+    memory: number,
+    text: Partial<MemoryText> | null,
+    options?: { projectId?: string; branch?: string; gap?: number },
+  ): number;
   /** The head of a branch: main's versions and its own, up to a version. */
   head(options?: { projectId?: string; branch?: string; upTo?: number }): HeadView<ModelState>;
   /** Every state alive at that head, newest first. */
@@ -66,9 +70,10 @@ export function openTextModel(): TextModel {
       throw thrown;
     }
   };
-  const source = (after: number, limit: number): readonly PendingVersion[] => versions.slice(after, after + limit);
+  const source = (after: number, limit: number): readonly PendingVersion[] =>
+    versions.filter((found) => found.version > after).slice(0, limit);
 
-  const head: TextModel['head'] = ({ projectId = 'p', branch = 'main', upTo = versions.length } = {}) => {
+  const head: TextModel['head'] = ({ projectId = 'p', branch = 'main', upTo = versions.at(-1)?.version ?? 0 } = {}) => {
     const visible = (found: ModelVersion): boolean =>
       found.projectId === projectId && found.version <= upTo && (found.branch === 'main' || found.branch === branch);
     const findLive = (memory: number): ModelState | undefined => {
@@ -84,8 +89,7 @@ export function openTextModel(): TextModel {
     }).length;
     const listTail: HeadView<ModelState>['listTail'] = (after, limit) =>
       versions
-        .slice(after, upTo)
-        .filter((found) => found.projectId === projectId)
+        .filter((found) => found.version > after && found.version <= upTo && found.projectId === projectId)
         .toReversed()
         .slice(0, limit);
     return { projectId, upTo, totalActive, findLive, listTail };
@@ -96,8 +100,8 @@ export function openTextModel(): TextModel {
     asked,
     source,
     transact,
-    write: (memory, fields, { projectId = 'p', branch = 'main' } = {}) => {
-      const version = versions.length + 1;
+    write: (memory, fields, { projectId = 'p', branch = 'main', gap = 1 } = {}) => {
+      const version = (versions.at(-1)?.version ?? 0) + gap;
       const found = { version, projectId, memory, branch, text: fields === null ? null : text('', fields) };
       versions.push(found);
       byMemory.set(memory, [...(byMemory.get(memory) ?? []), found]);

@@ -5,7 +5,8 @@ import { contextText } from '../../src-main/lethe/rules/segment.ts';
 import { contextTokens } from '../../src-main/lethe/rules/tokens.ts';
 import { clearTextIndex } from '../../src-main/lethe/tables/text-index.ts';
 import { candidateBounds, type HeadView } from '../../src-main/lethe/text-candidates.ts';
-import { matchContext, searchMemories, tidyTextIndex } from '../../src-main/lethe/text-search.ts';
+import { tidyTextIndex, verifyTextIndex } from '../../src-main/lethe/text-indexing.ts';
+import { matchContext, searchMemories } from '../../src-main/lethe/text-search.ts';
 import { type ModelState, openTextModel, type TextModel, text } from './text-model.ts';
 
 function search(
@@ -317,6 +318,7 @@ describe('the index against its from-scratch twin', () => {
             if (next.kind === 'tidy') model.transact((db) => tidyTextIndex(db));
             if (next.kind === 'clear') model.transact((db) => clearTextIndex(db));
           }
+          expect(verifyTextIndex(model.db, model.source(0, steps.length))).toEqual([]);
           const query = parts.join(' ');
           for (const branch of ['main', 'a', 'b']) {
             for (const upTo of [written, Math.floor(written * share)]) {
@@ -388,4 +390,25 @@ test('L60 what was just written is found before it is indexed, and the same afte
   model.index();
   expect(found(model, 'alpha')).toEqual([1, 2]);
   expect(text('x').tags).toEqual([]);
+});
+
+test('L79 verification names a version that the index lacks, has too much, under another memory or without its text', () => {
+  const model = openTextModel();
+  for (let memory = 1; memory <= 6; memory += 1)
+    model.write(memory, memory === 5 ? null : { content: `content of memory ${memory}` });
+  model.index(5);
+  const stretch = model.source(0, 10);
+  expect(verifyTextIndex(model.db, stretch)).toEqual([]);
+  const changed = stretch.map((pending) => {
+    if (pending.version === 2) return { ...pending, memory: 9 };
+    if (pending.version === 3) return { ...pending, text: text('other content of memory 3') };
+    return pending.version === 4 ? { ...pending, text: null } : pending;
+  });
+  model.transact((db) => db.command('DELETE FROM text_versions WHERE version = 1').run());
+  expect(verifyTextIndex(model.db, changed).map(({ version, problem }) => [version, problem])).toEqual([
+    [1, 'is missing from the full-text index'],
+    [2, 'is in the full-text index under another memory'],
+    [3, 'is in the full-text index without all of its text'],
+    [4, 'is in the full-text index but leaves nothing to find'],
+  ]);
 });

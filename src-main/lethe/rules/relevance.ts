@@ -38,6 +38,11 @@ export interface NeedleHits {
   readonly weight: number;
 }
 
+/** True when the text holds the needle in a field: `findHits` would count it. */
+export function holdsNeedle(needle: Piece, text: MemoryText): boolean {
+  return textFields.some((field) => placesWeight(needle, foldText(fieldText(text, field))) > 0);
+}
+
 /** What a search found in one text. */
 export interface TextHits {
   /** One entry a needle that was found, in the order of the query. */

@@ -5,6 +5,7 @@
 //   grams    every 1 to 3 neighbouring characters of a run, from which any substring of 3 bytes or more can be found
 // Scripts that run on without spaces (Chinese, Japanese, Thai, …) are found by their grams alone.
 
+import type { AcceptedMemory } from '../../../src-preload/contract/memory.ts';
 import { lowerSimple, utf8Length } from '../../canonical/text.ts';
 
 /** The searchable text of one state of a memory (lethe.md §5.10). */
@@ -38,8 +39,15 @@ const PIECES = new RegExp(
   `(?<run_on>${RUN_ON}+)|(?<word>${WORD}+)|(?<symbol>[^\\p{White_Space}\\p{L}\\p{N}\\p{M}])`,
   'gv',
 );
+const ASCII = /^[\0-\x7f]*$/;
 const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const INVISIBLE = /[\p{Cf}\p{Variation_Selector}]/gu;
+
+/** The searchable text of a memory as a head shows it; what it does not have is empty. */
+export function memoryText(memory: Pick<AcceptedMemory, TextField>): MemoryText {
+  const { content, kind = '', scope = '', tags = [] } = memory;
+  return { content, kind, scope, tags };
+}
 
 /** The text of one field, tags joined by a space as in §5.10. */
 export function fieldText(text: MemoryText, field: TextField): string {
@@ -56,6 +64,7 @@ export function contextText(text: MemoryText): string {
  * without characters that cannot be seen (joiners, variation selectors).
  */
 export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   return lowerSimple(text.toWellFormed().normalize('NFKC')).normalize('NFC').replace(INVISIBLE, '');
 }
 

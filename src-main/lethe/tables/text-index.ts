@@ -62,21 +62,43 @@ export function insertVersion(
   );
 }
 
-/** Versions of a project that the query finds, newest first, from `upTo` downwards; read as far as the caller goes. */
+/** A version as the index holds it; undefined when it does not. */
+export function findIndexedVersion(db: ReadableDb, version: number): IndexedVersion | undefined {
+  return db.query<[number], IndexedVersion>('SELECT version, memory FROM text_versions WHERE version = ?').get(version);
+}
+
+/** True when the index holds every one of the tokens for the version. */
+export function hasTokens(db: ReadableDb, projectKey: number, version: number, tokens: readonly string[]): boolean {
+  return (
+    db
+      .query<[string, number], { version: number }>(
+        'SELECT rowid AS version FROM text_index WHERE text_index MATCH ? AND rowid = CAST(? AS INTEGER)',
+      )
+      .get(matchText(projectKey, { every: tokens, oneOf: [], none: [] }), version) !== undefined
+  );
+}
+
+/** Version numbers, both ends included. */
+export interface VersionRange {
+  readonly upTo: number;
+  readonly downTo: number;
+}
+
+/** Versions of a project that the query finds in a range, newest first; read only as far as the caller goes. */
 export function iterateVersions(
   db: ReadableDb,
   projectKey: number,
   query: IndexQuery,
-  upTo: number,
+  range: VersionRange,
 ): IterableIterator<IndexedVersion> {
   return db
-    .query<[string, number], IndexedVersion>(
+    .query<[string, number, number], IndexedVersion>(
       `SELECT text_versions.version AS version, text_versions.memory AS memory
          FROM text_index CROSS JOIN text_versions ON text_versions.version = text_index.rowid
-        WHERE text_index MATCH ? AND text_index.rowid <= CAST(? AS INTEGER)
+        WHERE text_index MATCH ? AND text_index.rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)
         ORDER BY text_index.rowid DESC`,
     )
-    .iterate(matchText(projectKey, query), upTo);
+    .iterate(matchText(projectKey, query), range.downTo, range.upTo);
 }
 
 /** Does one bounded step of merging the index's segments; true when another would do more. */

@@ -1,0 +1,100 @@
+// Filling the full-text index from the history, behind the commits. All of it can be made again at any time; nothing here
+// is ever the only copy of anything.
+
+import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import { indexTokens, type MemoryText } from './rules/segment.ts';
+import {
+  ensureProjectKey,
+  findIndexedThrough,
+  findIndexedVersion,
+  findProjectKey,
+  hasTokens,
+  insertVersion,
+  mergeSegments,
+  setIndexedThrough,
+} from './tables/text-index.ts';
+
+/** One state of one memory, waiting to be indexed. */
+export interface PendingVersion {
+  /** Number of the op that made the state; ascends with the history over all projects. */
+  readonly version: number;
+  readonly projectId: string;
+  /** The number that all states of the memory share. */
+  readonly memory: number;
+  /** The whole text of the state (of a correction, the merged one); null when the op left nothing alive to find. */
+  readonly text: MemoryText | null;
+}
+
+/** Where waiting versions come from: at most `limit` of all projects above `after`, ascending, none left out. */
+export type VersionSource = (after: number, limit: number) => readonly PendingVersion[];
+
+/** Text of one batch, in UTF-16 units: about as much as can be cut and written within 50 ms. */
+const batchUnitsMax = 40_000;
+/** Pages of the index that a full batch, and one idle step of tidying, merges. */
+const mergePagesMax = 200;
+
+/**
+ * Indexes the next versions that wait, `limit` at most (250 to 500) and less when they are long, in the transaction that
+ * it is called in: a write of its own, never that of a commit. Returns true when more may be waiting.
+ */
+export function indexPending(db: WritableDb, source: VersionSource, limit: number): boolean {
+  const pending = source(findIndexedThrough(db), limit);
+  let done = 0;
+  let units = 0;
+  for (const { version, projectId, memory, text } of pending) {
+    if (text !== null) {
+      insertVersion(db, ensureProjectKey(db, projectId), { version, memory }, indexTokens(memory, text));
+      units += text.content.length;
+    }
+    done += 1;
+    if (units >= batchUnitsMax) break;
+  }
+  const last = pending[done - 1];
+  if (last !== undefined) setIndexedThrough(db, last.version);
+  const more = done < pending.length || pending.length >= limit;
+  // While batches follow each other there is no idle moment: each pays for its share of the tidying.
+  if (more) mergeSegments(db, mergePagesMax);
+  return more;
+}
+
+/** One bounded step of keeping the index quick, for idle moments when nothing waits; true when another would do more. */
+export function tidyTextIndex(db: WritableDb): boolean {
+  return mergeSegments(db, mergePagesMax);
+}
+
+/** A version about which index and history disagree. */
+export interface TextIndexProblem {
+  readonly version: number;
+  readonly problem: string;
+}
+
+/** Tokens of each version that are looked up when the index is verified. */
+const verifiedTokensMax = 12;
+
+/**
+ * Compares a stretch of the history, as `VersionSource` gives it, with what the index holds of it: each version that can
+ * be found is there, under its memory, with a sample of its tokens spread over the text; each that cannot is not (D12).
+ * What is not indexed yet is no problem. Reads only.
+ */
+export function verifyTextIndex(db: ReadableDb, stretch: readonly PendingVersion[]): readonly TextIndexProblem[] {
+  const through = findIndexedThrough(db);
+  return stretch
+    .filter(({ version }) => version <= through)
+    .flatMap((pending) => {
+      const problem = findProblem(db, pending);
+      return problem === undefined ? [] : [{ version: pending.version, problem }];
+    });
+}
+
+function findProblem(db: ReadableDb, { version, projectId, memory, text }: PendingVersion): string | undefined {
+  const indexed = findIndexedVersion(db, version);
+  if (text === null) return indexed === undefined ? undefined : 'is in the full-text index but leaves nothing to find';
+  if (indexed === undefined) return 'is missing from the full-text index';
+  if (indexed.memory !== memory) return 'is in the full-text index under another memory';
+  const projectKey = findProjectKey(db, projectId);
+  const tokens = [...indexTokens(memory, text)];
+  const step = Math.max(1, Math.floor(tokens.length / verifiedTokensMax));
+  const sample = tokens.filter((_, index) => index % step === 0);
+  const whole = projectKey !== undefined && hasTokens(db, projectKey, version, sample);
+  return whole ? undefined : 'is in the full-text index without all of its text';
+}
