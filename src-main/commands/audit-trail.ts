@@ -1,0 +1,133 @@
+import type { CommandContract } from '../../src-preload/contract/command.ts';
+import { toTimestamp } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { AuditSubject } from '../charon/api.ts';
+import type { CommandCall } from './api.ts';
+import { projectOf } from './bind.ts';
+import type { CommandDeps } from './deps.ts';
+import { inputDigest } from './digest.ts';
+
+interface Findings {
+  readonly project?: string;
+  readonly objects?: readonly string[];
+  readonly effects?: readonly string[];
+  readonly requestDigest?: string;
+  readonly replayed?: boolean;
+}
+
+/** What the audit ledger and the metrics learn about one call, as the pipeline learns it. */
+export interface AuditTrail {
+  /** Adds what became known. */
+  describe(found: Findings): void;
+  /** Makes the intent durable; throws AUDIT_UNAVAILABLE, and then nothing may run. */
+  intend(): Promise<void>;
+  /** Records what came of the call; `fault` undefined means that it was done. Never throws. */
+  finished(fault: Fault | undefined): void;
+}
+
+/** Opens the trail of one call. An unknown command is recorded under the name that was asked for. */
+export function createAuditTrail(
+  deps: CommandDeps,
+  call: CommandCall,
+  contract: CommandContract | undefined,
+): AuditTrail {
+  let found: Findings = {};
+  let intended = false;
+  const name = contract?.name ?? call.name;
+
+  const subject = (): AuditSubject => ({
+    principal: call.caller.principal.principal_id,
+    credentialKind: call.caller.credential.kind,
+    credentialId: call.caller.credential.id,
+    door: call.caller.door,
+    command: name,
+    project: found.project ?? projectOf(call.input) ?? '',
+    objectIds: [...new Set([...(found.objects ?? []), ...(found.effects ?? [])])],
+    requestDigest: found.requestDigest ?? inputDigest(call.input) ?? '',
+    correlationId: call.correlationId,
+    idempotencyKey: contract?.mutates === true ? keyOf(call.input) : undefined,
+  });
+
+  const record = (fault: Fault | undefined): void => {
+    const outcome = fault === undefined ? (found.replayed === true ? 'replayed' : 'ok') : `${fault.kind} ${fault.code}`;
+    try {
+      if (intended) deps.charon.audit.outcome(subject(), outcome);
+      else if (isRecorded(contract, fault)) deps.charon.audit.note(subject(), outcome);
+    } catch (thrown) {
+      deps.metrics.count('auditAppendFailures');
+      deps.log.error(
+        { err: thrown, command: name, correlation: call.correlationId },
+        'the audit did not take what came of a command',
+      );
+    }
+  };
+
+  return {
+    describe: (more) => {
+      found = { ...found, ...more };
+    },
+    intend: async () => {
+      try {
+        await deps.charon.audit.intent(subject());
+      } catch (thrown) {
+        deps.metrics.count('auditAppendFailures');
+        deps.metrics.count('ledgerAppendFailures');
+        throw thrown instanceof Fault && thrown.code === 'AUDIT_UNAVAILABLE'
+          ? thrown
+          : new Fault(
+              'AUDIT_UNAVAILABLE',
+              'The audit ledger cannot be written, so nothing was done. See to its disk and try again.',
+              {},
+              { cause: thrown },
+            );
+      }
+      intended = true;
+    },
+    finished: (fault) => {
+      record(fault);
+      countOutcome(deps, name, fault, found.replayed === true, intended);
+      if (call.caller.credential.kind === 'obol') noteAgent(deps, call, contract, fault === undefined);
+    },
+  };
+}
+
+/**
+ * Every refusal is recorded and so is everything that a bearer asks; of what the owner looks at, the reads of memory. The
+ * owner's looking at the engine itself is not: the desk does that all the time, and reading the ledger would fill it.
+ */
+function isRecorded(contract: CommandContract | undefined, fault: Fault | undefined): boolean {
+  return fault !== undefined || contract === undefined || contract.scope !== 'owner';
+}
+
+function countOutcome(
+  deps: CommandDeps,
+  name: string,
+  fault: Fault | undefined,
+  replayed: boolean,
+  intended: boolean,
+): void {
+  const { metrics } = deps;
+  if (fault?.kind === 'denied') metrics.count('authzDenials');
+  if (fault?.code === 'IDEMPOTENCY_MISMATCH') metrics.count('idempotencyMismatches');
+  if (replayed) metrics.count('idempotentReplays');
+  if (!intended) return;
+  if (name === 'memory.merge_propose' && fault === undefined) metrics.count('proposalsCreated');
+  if (name !== 'memory.merge') return;
+  metrics.count('mergeAttempts');
+  if (fault?.code === 'REF_MOVED' || fault?.code === 'PROPOSAL_STALE') metrics.count('mergeCasConflicts');
+}
+
+/** The caller's own key, so that an intent without an outcome can be settled after a crash. */
+function keyOf(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null || !('idempotency_key' in input)) return undefined;
+  return typeof input.idempotency_key === 'string' ? input.idempotency_key : undefined;
+}
+
+function noteAgent(deps: CommandDeps, call: CommandCall, contract: CommandContract | undefined, ok: boolean): void {
+  const { credential, principal } = call.caller;
+  const tool = contract === undefined ? 'unknown' : contract.name.replace('.', '_');
+  if (credential.kind === 'obol') deps.charon.noteUse(credential.id, { client: call.client, tool });
+  deps.events.publish([
+    { kind: 'agent_called', principal_id: principal.principal_id, tool, ok, at: toTimestamp(deps.clock.nowMs()) },
+  ]);
+}

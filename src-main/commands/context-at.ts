@@ -1,0 +1,93 @@
+import type { ParsedInput } from '../../src-preload/contract/commands/table.ts';
+import { mainRefName } from '../../src-preload/contract/ids.ts';
+import { contextLimitDefault } from '../../src-preload/contract/limits.ts';
+import type { MemoryContext } from '../../src-preload/contract/memory.ts';
+import { Fault } from '../base/fault.ts';
+import type { Caller } from '../charon/api.ts';
+import type { ContextInput } from '../lethe/api.ts';
+import type { Call } from './bind.ts';
+import type { CommandDeps } from './deps.ts';
+import { fitPage } from './page.ts';
+import { getServedRef } from './served-refs.ts';
+
+type Input = ParsedInput<'memory.context_at'>;
+
+const selectors = ['ref', 'head_changeset_id', 'at', 'query', 'limit', 'kinds', 'tags', 'cursor', 'pin'] as const;
+
+/** A manifest says everything about a context by itself; head and moment are two ways to say one thing. */
+export function checkContextInput(input: Input): void {
+  if (input.head_changeset_id !== undefined && input.at !== undefined) {
+    throw new Fault('INPUT_INVALID', 'at: give either at or head_changeset_id, not both.', { field: 'at' });
+  }
+  if (input.manifest_id === undefined) return;
+  const other = selectors.find((key) => input[key] !== undefined);
+  if (other !== undefined)
+    throw new Fault('INPUT_INVALID', `${other}: a manifest_id says what to read by itself. Leave ${other} out.`, {
+      field: other,
+    });
+}
+
+/**
+ * Accepted memory at a head, in a page that fits. Where the caller may pin and does not decline, what was read is kept as
+ * an immutable input manifest (`charon.md` §3): the page that is pinned is the page that is answered.
+ */
+export async function readContext(deps: CommandDeps, call: Call<Input>): Promise<MemoryContext> {
+  const { lethe } = deps;
+  const { input, caller } = call;
+  if (input.manifest_id !== undefined) {
+    const context = lethe.manifestContext(input.project, input.manifest_id);
+    getServedRef(lethe, caller, input.project, context.ref_name);
+    return context;
+  }
+  const selection: ContextInput = {
+    projectId: input.project,
+    refName: input.ref ?? mainRefName,
+    headChangesetId: input.head_changeset_id,
+    at: input.at,
+    query: input.query,
+    limit: input.limit ?? contextLimitDefault,
+    kinds: input.kinds,
+    tags: input.tags,
+    cursor: input.cursor,
+  };
+  const pin = decidePin(deps, call);
+  const read = (limit: number) => ({ limit, context: lethe.context({ ...selection, limit }) });
+  const { limit, context } = await fitPage(selection.limit, read, (page) => page.context.memories.length);
+  if (!pin) return context;
+  // The head that was read, not the ref's head of a moment later.
+  const { at, ...rest } = selection;
+  return lethe.pinContext({
+    ...rest,
+    limit,
+    headChangesetId: context.head_changeset_id,
+    actorId: caller.principal.actor_id,
+  });
+}
+
+/** Pins unless declined, for who may commit there. Asked for outright without the right, it is refused. */
+function decidePin(deps: CommandDeps, { input, caller }: Call<Input>): boolean {
+  if (input.pin === false) return false;
+  if (input.pin === true) {
+    deps.charon.requireScope(caller, 'memory.commit');
+    deps.charon.requireGrant(caller, input.project, false);
+    if (deps.recoveryReadonly)
+      throw new Fault(
+        'READ_ONLY',
+        'pin: Memory Git was started read-only for recovery, and a pin is written. Read without it.',
+        { field: 'pin' },
+      );
+    return true;
+  }
+  return !deps.recoveryReadonly && mayPin(deps, input, caller);
+}
+
+function mayPin(deps: CommandDeps, input: Input, caller: Caller): boolean {
+  if (!caller.scopes.includes('memory.commit')) return false;
+  try {
+    deps.charon.requireGrant(caller, input.project, false);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === 'GRANT_MISSING') return false;
+    throw thrown;
+  }
+}

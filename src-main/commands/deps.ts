@@ -1,0 +1,53 @@
+import type { PrincipalId, Timestamp } from '../../src-preload/contract/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Ids } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { Caller, Charon } from '../charon/api.ts';
+import { scopesOf } from '../charon/rules/profiles.ts';
+import type { Lethe } from '../lethe/api.ts';
+import type { EventHub } from './events.ts';
+import type { Metrics } from './metrics.ts';
+
+/** The last call that an agent made, for the desk's bottom line. */
+export interface AgentCall {
+  readonly principalId: PrincipalId;
+  readonly tool: string;
+  readonly at: Timestamp;
+}
+
+/** What the engine says about itself. */
+export interface EngineFacts {
+  readonly version: string;
+  readonly home: string;
+  readonly mcpUrl: string | null;
+  readonly startedAt: Timestamp;
+}
+
+/** Everything that commands stand on; built by the composition root. */
+export interface CommandDeps {
+  readonly lethe: Lethe;
+  readonly charon: Charon;
+  readonly events: EventHub;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Milliseconds that only ever grow, for durations. */
+  readonly monotonicMs: () => number;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly recoveryReadonly: boolean;
+  /** Asked at every call, since the doors open after the commands. */
+  readonly facts: () => EngineFacts;
+}
+
+/**
+ * The caller with the rights of this moment, whatever the door knew of it when the connection began (`charon.md` §1).
+ * Throws PRINCIPAL_DISABLED.
+ */
+export function liveCaller(charon: Charon, caller: Caller): Caller {
+  const principal = charon.findPrincipal(caller.principal.principal_id);
+  if (principal?.enabled !== true) {
+    throw new Fault('PRINCIPAL_DISABLED', 'This principal is disabled. Ask the owner to enable it at the desk.');
+  }
+  return { ...caller, principal, scopes: scopesOf(principal.profile) };
+}

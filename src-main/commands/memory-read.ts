@@ -1,0 +1,160 @@
+import type { Changeset } from '../../src-preload/contract/changeset.ts';
+import { diffCategories, type SemanticDiff } from '../../src-preload/contract/diff.ts';
+import { mainRefName } from '../../src-preload/contract/ids.ts';
+import {
+  contextLimitDefault,
+  listLimitDefault,
+  logLimitDefault,
+  resultBytesMax,
+} from '../../src-preload/contract/limits.ts';
+import { type BoundCommand, bind, rowOf } from './bind.ts';
+import { checkContextInput, readContext } from './context-at.ts';
+import type { CommandDeps } from './deps.ts';
+import { changesetNotFound } from './faults.ts';
+import { fitPage, resultBytes } from './page.ts';
+import { getRef, getServedRef } from './served-refs.ts';
+
+/** Commands that read memory and its history. */
+export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
+  const { lethe } = deps;
+  return [
+    bind(rowOf('memory.log'), {
+      prepare: ({ input }) => void getRef(lethe, input.project, input.ref),
+      run: async ({ input }) => {
+        const refName = input.ref ?? mainRefName;
+        const read = (limit: number) =>
+          lethe.log({
+            projectId: input.project,
+            refName,
+            limit,
+            cursor: input.cursor,
+            allParents: input.all_parents ?? false,
+          });
+        const page = await fitPage(input.limit ?? logLimitDefault, read, ({ changesets }) => changesets.length);
+        return {
+          project: input.project,
+          ref: refName,
+          changesets: page.changesets.map(withoutBulk),
+          ...nextCursor(page.nextCursor),
+        };
+      },
+    }),
+    bind(rowOf('memory.show'), {
+      objects: ({ id }) => [id],
+      locate: ({ id }) => {
+        const missing = changesetNotFound(id, 'id');
+        const changeset = lethe.findChangeset(id);
+        if (changeset === undefined) throw missing;
+        return { projectId: changeset.project_id, missing };
+      },
+      run: ({ input }) => {
+        const changeset = lethe.findChangeset(input.id);
+        if (changeset === undefined) throw changesetNotFound(input.id, 'id');
+        return changeset;
+      },
+    }),
+    bind(rowOf('memory.diff'), {
+      objects: (input) => [input.base_changeset_id, input.target_changeset_id],
+      locate: (input) => {
+        const missing = changesetNotFound(input.target_changeset_id, 'target_changeset_id');
+        const target = lethe.findChangeset(input.target_changeset_id);
+        if (target === undefined) throw missing;
+        return { projectId: target.project_id, missing };
+      },
+      prepare: ({ input, projectId }) => {
+        const base = lethe.findChangeset(input.base_changeset_id);
+        if (base?.project_id !== projectId) throw changesetNotFound(input.base_changeset_id, 'base_changeset_id');
+      },
+      run: ({ input }) => {
+        const read = (limit: number) =>
+          lethe.diff({
+            baseChangesetId: input.base_changeset_id,
+            targetChangesetId: input.target_changeset_id,
+            side: 'both',
+            limit,
+            cursor: input.cursor,
+          });
+        return fitPage(listLimitDefault, read, countItems);
+      },
+    }),
+    bind(rowOf('memory.context_at'), {
+      check: checkContextInput,
+      objects: (input) => [input.ref ?? mainRefName],
+      prepare: ({ input, caller }) => {
+        if (input.manifest_id === undefined) getServedRef(lethe, caller, input.project, input.ref);
+      },
+      run: (call) => readContext(deps, call),
+      effects: (context) => [
+        context.head_changeset_id,
+        ...(context.manifest_id === undefined ? [] : [context.manifest_id]),
+      ],
+    }),
+    bind(rowOf('memory.search'), {
+      objects: (input) => [input.ref ?? mainRefName],
+      prepare: ({ input, caller }) => void getServedRef(lethe, caller, input.project, input.ref),
+      run: async ({ input }) => {
+        const read = (limit: number) =>
+          lethe.search({
+            projectId: input.project,
+            refName: input.ref ?? mainRefName,
+            headChangesetId: input.head_changeset_id,
+            query: input.query,
+            kinds: input.kinds,
+            tags: input.tags,
+            limit,
+            cursor: input.cursor,
+          });
+        const found = await fitPage(input.limit ?? contextLimitDefault, read, ({ matches }) => matches.length);
+        return {
+          head_changeset_id: found.headChangesetId,
+          matches: [...found.matches],
+          complete: found.complete,
+          ...nextCursor(found.nextCursor),
+        };
+      },
+      effects: (found) => [found.head_changeset_id],
+    }),
+    bind(rowOf('memory.get'), {
+      objects: (input) => [input.memory_id],
+      run: async ({ input }) => {
+        const headChangesetId = input.head_changeset_id ?? getRef(lethe, input.project, undefined).head_changeset_id;
+        const read = (limit: number) =>
+          lethe.getMemory({
+            projectId: input.project,
+            memoryId: input.memory_id,
+            headChangesetId,
+            limit,
+            cursor: input.cursor,
+          });
+        const found = await fitPage(listLimitDefault, read, ({ lineage }) => lineage.length);
+        return {
+          memory: found.memory,
+          head_changeset_id: headChangesetId,
+          lineage: [...found.lineage],
+          relationships: [...found.relationships],
+          ...nextCursor(found.nextCursor),
+        };
+      },
+      effects: (found) => [found.head_changeset_id],
+    }),
+  ];
+}
+
+/** Items of a diff page, each counted once however many lists it stands in. */
+export function countItems(diff: SemanticDiff): number {
+  return new Set(
+    diffCategories.flatMap((category) => diff[category].map((item) => `${item.changeset_id}:${item.op_ordinal}`)),
+  ).size;
+}
+
+/** In a list, a changeset that would fill more than a whole result comes without its ops; `memory.show` has them. */
+function withoutBulk(changeset: Changeset): Changeset {
+  if (resultBytes(changeset) <= resultBytesMax / 2) return changeset;
+  const { ops, evidence, verification, ...rest } = changeset;
+  return rest;
+}
+
+/** A cursor only when there is one: absent keys stay absent in a result. */
+export function nextCursor(cursor: string | undefined): { readonly next_cursor?: string } {
+  return cursor === undefined ? {} : { next_cursor: cursor };
+}

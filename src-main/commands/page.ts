@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { resultBytesMax } from '../../src-preload/contract/limits.ts';
+import { Fault } from '../base/fault.ts';
+
+/** Bytes of a result as it goes over the wire. */
+export function resultBytes(result: unknown): number {
+  return Buffer.byteLength(JSON.stringify(result) ?? '', 'utf8');
+}
+
+/**
+ * Reads a page that fits into one result (48 kB, `charon.md` §3): when what `read` gives for `limit` is larger, it is
+ * read again with fewer items, until it fits or holds one. `count` says how many items a result holds.
+ */
+export async function fitPage<Result>(
+  limit: number,
+  read: (limit: number) => Result | Promise<Result>,
+  count: (result: Result) => number,
+): Promise<Result> {
+  let result = await read(limit);
+  let asked = Math.min(limit, Math.max(1, count(result)));
+  for (let bytes = resultBytes(result); bytes > resultBytesMax && asked > 1; bytes = resultBytes(result)) {
+    asked = Math.max(1, Math.min(asked - 1, Math.floor((asked * resultBytesMax) / bytes)));
+    result = await read(asked);
+  }
+  return result;
+}
+
+const nameCursorSchema = z.tuple([z.string(), z.string(), z.string()]);
+
+/** A cursor of a list in name order: pins the list and its project, continues after `name`. */
+export function formatNameCursor(list: string, project: string, name: string): string {
+  return Buffer.from(JSON.stringify([list, project, name])).toString('base64url');
+}
+
+/** The name after which a list continues. Throws CURSOR_INVALID for a cursor of another list or project. */
+export function parseNameCursor(cursor: string, list: string, project: string): string {
+  const parsed = nameCursorSchema.safeParse(decode(cursor));
+  if (parsed.success && parsed.data[0] === list && parsed.data[1] === project) return parsed.data[2];
+  throw new Fault('CURSOR_INVALID', 'cursor: not one of this list. Start again without a cursor.', { field: 'cursor' });
+}
+
+function decode(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

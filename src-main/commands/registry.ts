@@ -1,0 +1,37 @@
+import { commandTable } from '../../src-preload/contract/commands/table.ts';
+import { assert } from '../base/assert.ts';
+import { auditCommands } from './audit.ts';
+import type { BoundCommand } from './bind.ts';
+import type { CommandDeps } from './deps.ts';
+import { engineCommands } from './engine.ts';
+import { memoryReadCommands } from './memory-read.ts';
+import { memoryStateCommands } from './memory-state.ts';
+import { memoryWriteCommands } from './memory-write.ts';
+import { obolCommands } from './obols.ts';
+import { principalCommands } from './principals.ts';
+import { projectCommands } from './projects.ts';
+import { proposalCommands } from './proposals.ts';
+
+/** Every command by its name, in the order of the table; each row has exactly one handler. */
+export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundCommand> {
+  const families = [
+    memoryReadCommands,
+    memoryStateCommands,
+    memoryWriteCommands,
+    proposalCommands,
+    projectCommands,
+    principalCommands,
+    obolCommands,
+    auditCommands,
+    engineCommands,
+  ];
+  const bound = families.flatMap((family) => family(deps));
+  assert(bound.length === commandTable.length, 'every row of the command table has one handler');
+  return new Map(
+    commandTable.map((row) => {
+      const command = bound.find(({ contract }) => contract.name === row.name);
+      assert(command !== undefined, `the command ${row.name} has a handler`);
+      return [row.name, command];
+    }),
+  );
+}

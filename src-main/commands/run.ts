@@ -1,0 +1,175 @@
+import type { CommandContract } from '../../src-preload/contract/command.ts';
+import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
+import { type ProjectId, projectIdSchema } from '../../src-preload/contract/ids.ts';
+import { assert } from '../base/assert.ts';
+import { Fault, toFault } from '../base/fault.ts';
+import type { Caller } from '../charon/api.ts';
+import type { CommandCall, Commands } from './api.ts';
+import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+import type { Answer, BoundCommand, OpenCall, Place } from './bind.ts';
+import { type CommandDeps, liveCaller } from './deps.ts';
+import { inputDigest } from './digest.ts';
+import { createRegistry } from './registry.ts';
+
+/** The pipeline with the one more thing that the composition root needs of it. */
+export interface CommandPipeline extends Commands {
+  /** Refuses calls from now on with CLOSED and waits for those that run. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the command pipeline (`design.md` §5): every call of every door passes the same steps in the same order, and
+ * whatever comes of it is in the audit ledger. See SPEC.md beside this file for the order, rule by rule.
+ */
+export function createCommands(deps: CommandDeps): CommandPipeline {
+  const registry = createRegistry(deps);
+  const running = new Set<Promise<unknown>>();
+  let closed = false;
+
+  const run = (call: CommandCall): Promise<unknown> => {
+    if (closed)
+      return Promise.reject(
+        new Fault('CLOSED', 'Memory Git is shutting down. Nothing was done; try again when it is back.'),
+      );
+    const result = runOne(deps, registry.get(call.name), call);
+    running.add(result);
+    const done = (): void => void running.delete(result);
+    result.then(done, done);
+    return result;
+  };
+
+  return {
+    run,
+    call: async <Name extends CommandName>(
+      name: Name,
+      input: CommandInput<Name>,
+      caller: Caller,
+    ): Promise<CommandOutput<Name>> => {
+      return outputOf(name, await run({ name, input, caller, client: '', correlationId: deps.ids.uuidv7() }));
+    },
+    listFor: (caller) =>
+      [...registry.values()].map(({ contract }) => contract).filter((contract) => admits(contract, caller)),
+    subscribe: (listener) => deps.events.subscribe(listener),
+    close: async () => {
+      closed = true;
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** What `run` resolved with, as the type of its command: it was parsed by that command's own schema. */
+function outputOf<Name extends CommandName>(_name: Name, output: unknown): CommandOutput<Name> {
+  return output as CommandOutput<Name>;
+}
+
+function admits(contract: CommandContract, caller: Caller): boolean {
+  const byOwner = caller.credential.kind === 'owner';
+  if (contract.scope === 'owner') return byOwner;
+  return caller.scopes.includes(contract.scope) && (byOwner || contract.tool);
+}
+
+async function runOne(deps: CommandDeps, bound: BoundCommand | undefined, call: CommandCall): Promise<unknown> {
+  const startedMs = deps.monotonicMs();
+  const trail = createAuditTrail(deps, call, bound?.contract);
+  try {
+    const output = await pass(deps, bound, call, trail);
+    trail.finished(undefined);
+    return output;
+  } catch (thrown) {
+    const fault = toFault(thrown);
+    if (fault.code === 'INTERNAL')
+      deps.log.error(
+        { err: thrown, command: bound?.contract.name ?? 'unknown', correlation: call.correlationId },
+        'a command failed by our own fault',
+      );
+    trail.finished(fault);
+    throw fault;
+  } finally {
+    if (bound !== undefined) deps.metrics.observe(bound.contract.name, (deps.monotonicMs() - startedMs) / 1_000);
+  }
+}
+
+/** The steps, in their order. Each of them may throw the refusal of the call. */
+async function pass(
+  deps: CommandDeps,
+  bound: BoundCommand | undefined,
+  call: CommandCall,
+  trail: AuditTrail,
+): Promise<unknown> {
+  const caller = liveCaller(deps.charon, call.caller);
+  const { command, opened } = open(deps, bound, call, caller);
+  const { contract } = command;
+  trail.describe({ objects: opened.objects });
+  deps.charon.requireScope(caller, contract.scope);
+  const projectId = await requireProject(deps, contract, opened, trail);
+  const requestDigest = inputDigest(opened.input) ?? '';
+  const place: Place = { projectId, requestDigest };
+  trail.describe({ requestDigest });
+
+  const replayed = await opened.replay(place);
+  if (replayed !== undefined) {
+    trail.describe({ replayed: true, effects: replayed.effects });
+    return replayed.output;
+  }
+  if (contract.mutates && deps.recoveryReadonly) {
+    throw new Fault(
+      'READ_ONLY',
+      'Memory Git was started read-only for recovery. Reading works; nothing can be changed until it is started normally.',
+    );
+  }
+  await opened.prepare(place);
+  if (contract.mutates) await trail.intend();
+  const answer: Answer = await opened.run(place);
+  trail.describe({ effects: answer.effects });
+  return answer.output;
+}
+
+function open(
+  deps: CommandDeps,
+  bound: BoundCommand | undefined,
+  call: CommandCall,
+  caller: Caller,
+): { readonly command: BoundCommand; readonly opened: OpenCall } {
+  try {
+    if (bound === undefined)
+      throw new Fault('COMMAND_UNKNOWN', 'There is no such command. List the tools to see what there is.');
+    return { command: bound, opened: bound.open(call.input, caller) };
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.kind === 'invalid') deps.metrics.count('strictParsingRejections');
+    throw thrown;
+  }
+}
+
+/**
+ * The project of the call, with the grant for it. Where only an object is named it is loaded first, and an object in a
+ * project that the caller may not read is as unknown as one that does not exist.
+ */
+async function requireProject(
+  deps: CommandDeps,
+  contract: CommandContract,
+  opened: OpenCall,
+  trail: AuditTrail,
+): Promise<ProjectId | undefined> {
+  if (contract.project === 'none') return undefined;
+  if (contract.project === 'project') {
+    const projectId = projectIdSchema.parse(opened.projectInInput);
+    deps.charon.requireGrant(opened.caller, projectId, !contract.mutates);
+    return projectId;
+  }
+  const located = await opened.locate();
+  assert(located !== undefined, `${contract.name} says which project its object is in`);
+  trail.describe({ project: located.projectId });
+  if (!mayRead(deps, opened.caller, located.projectId)) throw located.missing;
+  deps.charon.requireGrant(opened.caller, located.projectId, !contract.mutates);
+  return located.projectId;
+}
+
+function mayRead(deps: CommandDeps, caller: Caller, projectId: ProjectId): boolean {
+  try {
+    deps.charon.requireGrant(caller, projectId, true);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === 'GRANT_MISSING') return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Ref } from '../../src-preload/contract/changeset.ts';
+import { mainRefName, type ProjectId, type RefName } from '../../src-preload/contract/ids.ts';
+import { Fault } from '../base/fault.ts';
+import type { Caller } from '../charon/api.ts';
+import { isProtectedRef, ownsRef } from '../charon/rules/ref-ownership.ts';
+import type { Lethe } from '../lethe/api.ts';
+import { refNotFound } from './faults.ts';
+
+/** The ref of that name, `refs/shared/main` when none is named. Throws PROJECT_NOT_FOUND, REF_NOT_FOUND. */
+export function getRef(lethe: Lethe, projectId: ProjectId, named: RefName | undefined): Ref {
+  const refName = named ?? mainRefName;
+  lethe.getProject(projectId);
+  const ref = lethe.findRef(projectId, refName);
+  if (ref === undefined) throw refNotFound(refName, 'ref');
+  return ref;
+}
+
+/**
+ * Context and search serve shared refs and the caller's own; the owner, every ref (`charon.md` §1). Log, show and diff
+ * know no such bound. Throws PROJECT_NOT_FOUND, REF_NOT_FOUND, NOT_REF_OWNER.
+ */
+export function getServedRef(lethe: Lethe, caller: Caller, projectId: ProjectId, named: RefName | undefined): Ref {
+  const ref = getRef(lethe, projectId, named);
+  if (
+    isProtectedRef(ref.ref_name) ||
+    caller.credential.kind === 'owner' ||
+    ownsRef(caller.principal, ref.ref_name, ref.created_by_principal)
+  )
+    return ref;
+  throw new Fault(
+    'NOT_REF_OWNER',
+    'ref: context and search serve shared refs and your own. Its history can be read with memory_log, memory_show and memory_diff.',
+    {
+      field: 'ref',
+      ref: ref.ref_name,
+    },
+  );
+}
