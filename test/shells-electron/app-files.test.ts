@@ -52,6 +52,8 @@ test.each([
   'app://desk/..\\secret.txt',
   'app://desk/../renderer-secret/secret.txt',
   'app://desk/..%2frenderer-secret/secret.txt',
+  'app://desk/..%2frenderer/index.html',
+  'app://desk/assets%2f..%2findex.html',
   'app://desk/%2fetc%2fpasswd',
   'app://desk//etc/passwd',
   'app://desk/C:%5cWindows%5cwin.ini',

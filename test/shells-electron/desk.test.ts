@@ -209,6 +209,17 @@ describe('places', () => {
     expect(desk.placesSent()).toEqual(['/history']);
   });
 
+  test('E9 a link that comes while a new window still loads waits for that one', async () => {
+    const desk = await ready({ platform: 'darwin' });
+    desk.ipcMain.send(eventChannel('open'), messageFrom(desk.page()));
+    desk.windows[0]?.emit('closed');
+    desk.app.emit('open-url', { preventDefault: () => undefined }, link);
+    expect(desk.windows).toHaveLength(2);
+    expect(desk.placesSent()).toEqual([]);
+    desk.ipcMain.send(eventChannel('open'), messageFrom(desk.page()));
+    expect(desk.placesSent()).toEqual([`/inbox/${id}`]);
+  });
+
   test('E17 after the window was closed, coming back opens a new one', async () => {
     const desk = await ready({ platform: 'darwin' });
     desk.windows[0]?.emit('closed');
