@@ -12,35 +12,49 @@ import { isNodeRecent, NODE_MIN } from './steps.mjs';
 const UNAVAILABLE = 3;
 
 /**
- * Runs the program named `charon` or `lethe` with the arguments of this process. With a Node that is too old the one
- * that the packages bring along takes over; without that either, the reason is said and the exit code is 3.
+ * How a command line is started: in this process, by the Node that the packages bring along, or not at all, with the
+ * reason and the remedy.
  * @param {'charon' | 'lethe'} name
+ * @param {{ nodeVersion: string, bundledNode: boolean, packagesPresent: boolean, buildFresh: () => boolean }} facts
+ * @returns {{ kind: 'run', file: string } | { kind: 'hand-over' } | { kind: 'refuse', why: string }}
  */
-export async function runProgram(name) {
-  if (!isNodeRecent(process.versions.node)) {
-    process.exitCode = runWithBundledNode(process.argv[1] ?? '', process.argv.slice(2));
-    return;
+export function decideProgram(name, facts) {
+  if (!isNodeRecent(facts.nodeVersion)) {
+    if (facts.bundledNode) return { kind: 'hand-over' };
+    const wanted = `${NODE_MIN.major}.${NODE_MIN.minor}`;
+    return {
+      kind: 'refuse',
+      why: `Node ${facts.nodeVersion} is too old for ${name}. Run \`npm run setup\` in the folder of Memory Git, or use Node ${wanted} or later.`,
+    };
   }
-  if (!existsSync(join(ROOT, 'node_modules'))) {
-    say(`${name} is not set up yet. Run \`npm run setup\` in the folder of Memory Git first.`);
-    process.exitCode = UNAVAILABLE;
-    return;
+  if (!facts.packagesPresent) {
+    return {
+      kind: 'refuse',
+      why: `${name} is not set up yet. Run \`npm run setup\` in the folder of Memory Git first.`,
+    };
   }
-  const file = isBuildFresh() ? `out/main/${name}.js` : `src-main/shells/${name}.ts`;
-  process.argv[1] = join(ROOT, file);
-  await import(pathToFileURL(join(ROOT, file)).href);
+  return { kind: 'run', file: facts.buildFresh() ? `out/main/${name}.js` : `src-main/shells/${name}.ts` };
 }
 
 /**
- * @param {string} script
- * @param {readonly string[]} args
- * @returns {number} the exit code
+ * Runs the program named `charon` or `lethe` with the arguments of this process.
+ * @param {'charon' | 'lethe'} name
  */
-function runWithBundledNode(script, args) {
-  if (!existsSync(bundledNodePath())) {
-    const wanted = `${NODE_MIN.major}.${NODE_MIN.minor}`;
-    say(`Node ${process.versions.node} is too old. Run \`npm run setup\` first, or use Node ${wanted} or later.`);
-    return UNAVAILABLE;
+export async function runProgram(name) {
+  const way = decideProgram(name, {
+    nodeVersion: process.versions.node,
+    bundledNode: existsSync(bundledNodePath()),
+    packagesPresent: existsSync(join(ROOT, 'node_modules/.package-lock.json')),
+    buildFresh: isBuildFresh,
+  });
+  if (way.kind === 'refuse') {
+    say(way.why);
+    process.exitCode = UNAVAILABLE;
+  } else if (way.kind === 'hand-over') {
+    const result = spawnSync(bundledNodePath(), process.argv.slice(1), { stdio: 'inherit' });
+    process.exitCode = result.status ?? 1;
+  } else {
+    process.argv[1] = join(ROOT, way.file);
+    await import(pathToFileURL(join(ROOT, way.file)).href);
   }
-  return spawnSync(bundledNodePath(), [script, ...args], { stdio: 'inherit' }).status ?? 1;
 }
