@@ -18,6 +18,13 @@ export interface LiveState {
   readonly text: MemoryText;
 }
 
+/** Versions that the index does not hold yet. */
+export interface Tail {
+  readonly versions: readonly IndexedVersion[];
+  /** Older ones were left out: no more than `limit` were looked at. */
+  readonly more: boolean;
+}
+
 /** Memory as one head shows it. A state passes through untouched, so that it may carry whatever the caller needs. */
 export interface HeadView<State extends LiveState> {
   readonly projectId: string;
@@ -27,8 +34,8 @@ export interface HeadView<State extends LiveState> {
   readonly totalActive: number;
   /** The state that a memory has at the head; undefined when it is unknown there, retired, or withheld. */
   findLive(memory: number): State | undefined;
-  /** At most `limit` versions of the project above `after` and not above `upTo`, visible or not, newest first. */
-  listTail(after: number, limit: number): readonly IndexedVersion[];
+  /** Versions of the project above `after` and not above `upTo`, visible or not, newest first. */
+  listTail(after: number, limit: number): Tail;
 }
 
 /** What one call of `collect` saw. */
@@ -117,9 +124,9 @@ export function openCandidates<State extends LiveState>(
   };
   const spent = (): boolean => rows >= bounds.rowsMax || states.size >= bounds.statesMax || work >= bounds.workMax;
 
-  const tail = view.listTail(findIndexedThrough(db), bounds.tailMax + 1);
-  if (tail.length > bounds.tailMax) complete = false;
-  const tailMemories = new Set(tail.slice(0, bounds.tailMax).map((found) => found.memory));
+  const tail = view.listTail(findIndexedThrough(db), bounds.tailMax);
+  if (tail.more) complete = false;
+  const tailMemories = new Set(tail.versions.map((found) => found.memory));
   for (const memory of tailMemories) look(memory);
 
   /** One pass over the index; the version where a memory was passed over anew, else undefined. */

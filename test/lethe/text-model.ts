@@ -87,11 +87,12 @@ export function openTextModel(): TextModel {
       const newest = byMemory.get(memory)?.findLast(visible);
       return newest !== undefined && newest.text !== null;
     }).length;
-    const listTail: HeadView<ModelState>['listTail'] = (after, limit) =>
-      versions
+    const listTail: HeadView<ModelState>['listTail'] = (after, limit) => {
+      const tail = versions
         .filter((found) => found.version > after && found.version <= upTo && found.projectId === projectId)
-        .toReversed()
-        .slice(0, limit);
+        .toReversed();
+      return { versions: tail.slice(0, limit), more: tail.length > limit };
+    };
     return { projectId, upTo, totalActive, findLive, listTail };
   };
 

@@ -2,6 +2,7 @@
 // front, so that each project has postings of its own and none is slowed down by another.
 
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import { type TouchStatus, touchStatuses } from './touches.ts';
 
 /** A version found in the index, and the memory that it is a state of. */
 export interface IndexedVersion {
@@ -60,6 +61,40 @@ export function insertVersion(
     found.version,
     text,
   );
+}
+
+/** An op of the history and the memory that it left live, if it did. */
+export interface TouchingOp {
+  readonly op: number;
+  readonly projectId: string;
+  readonly memory: number | null;
+  /** The op that made the state which the memory has from here on. */
+  readonly version: number | null;
+}
+
+const live: TouchStatus = 'active';
+const touchingColumns = 'o.op AS op, c.project_id AS projectId, t.memory AS memory, t.version AS version';
+const touchingJoin = `JOIN memory_changesets c ON c.seq = o.seq
+  JOIN memory_places p ON p.seq = o.seq
+  LEFT JOIN memory_touches t ON t.chain = p.chain AND t.key = o.op AND t.status = ${touchStatuses.indexOf(live)}`;
+
+/** Ops above `after` of all projects, oldest first. */
+export function listTouchingOps(db: ReadableDb, after: number, limit: number): readonly TouchingOp[] {
+  return db
+    .query<[number, number], TouchingOp>(
+      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT ?`,
+    )
+    .all(after, limit);
+}
+
+/** Ops above `after` and not above `upTo`, of all projects, newest first. */
+export function listTouchingOpsBack(db: ReadableDb, after: number, upTo: number, limit: number): readonly TouchingOp[] {
+  return db
+    .query<[number, number, number], TouchingOp>(
+      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin}
+        WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT ?`,
+    )
+    .all(after, upTo, limit);
 }
 
 /** A version as the index holds it; undefined when it does not. */

@@ -1,0 +1,73 @@
+// Where full text meets the history: which states wait to be indexed, and what a head shows of a memory.
+
+import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import { openSight, type Sight } from './projection/sight.ts';
+import { findNewestTouch, isLive, loadVersion, readPayload } from './projection/state.ts';
+import { lastOpOf } from './rules/numbers.ts';
+import { readVersion } from './rules/overlay.ts';
+import { type MemoryText, memoryText } from './rules/segment.ts';
+import { listTouchingOps, listTouchingOpsBack, type TouchingOp } from './tables/text-index.ts';
+import type { Touch } from './tables/touches.ts';
+import type { HeadView, LiveState } from './text-candidates.ts';
+import { indexPending, type PendingVersion, tidyTextIndex, type VersionSource } from './text-indexing.ts';
+
+/** A memory as a head shows it: its newest touch there, and the text of its state. */
+export interface TextState extends LiveState {
+  readonly touch: Touch;
+}
+
+/** The head of a search or of a context query. */
+export interface TextHead {
+  readonly projectId: string;
+  /** Changeset number. */
+  readonly seq: number;
+}
+
+/** What one head shows, for `matchContext` and `searchMemories`. Each memory costs its newest touch and its payloads. */
+export function openTextView(db: ReadableDb, head: TextHead, sight: Sight = openSight(db)): HeadView<TextState> {
+  const place = sight.places.get(head.seq);
+  const upTo = lastOpOf(head.seq);
+  return {
+    projectId: head.projectId,
+    upTo,
+    totalActive: place.active,
+    findLive: (memory) => {
+      const touch = findNewestTouch(sight, [place], memory);
+      return isLive(touch) ? { version: touch.key, text: readText(db, touch.version), touch } : undefined;
+    },
+    listTail: (after, limit) => {
+      const ops = after >= upTo ? [] : listTouchingOpsBack(db, after, upTo, limit + 1);
+      const versions = ops
+        .slice(0, limit)
+        .flatMap(({ op, projectId, memory }) =>
+          memory === null || projectId !== head.projectId ? [] : [{ version: op, memory }],
+        );
+      return { versions, more: ops.length > limit };
+    },
+  };
+}
+
+/** The states of all projects in the order of their ops: what `indexPending` and `verifyTextIndex` are given. */
+export function versionSource(db: ReadableDb): VersionSource {
+  return (after, limit) => listTouchingOps(db, after, limit).map((op) => toPending(db, op));
+}
+
+/** Ops that one step of maintenance looks at. */
+const opsPerStep = 300;
+
+/**
+ * One bounded step of full-text maintenance, a write of its own: indexes what waits, else tidies the index. True when
+ * more is waiting to be indexed or tidied.
+ */
+export function maintainTextIndex(db: WritableDb): boolean {
+  return indexPending(db, versionSource(db), opsPerStep) || tidyTextIndex(db);
+}
+
+function toPending(db: ReadableDb, { op, projectId, memory, version }: TouchingOp): PendingVersion {
+  if (memory === null || version === null) return { version: op, projectId, memory: 0, text: null };
+  return { version: op, projectId, memory, text: readText(db, version) };
+}
+
+function readText(db: ReadableDb, version: number): MemoryText {
+  return memoryText(readVersion(loadVersion(db, version), (op) => readPayload(db, op)));
+}
