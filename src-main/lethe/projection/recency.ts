@@ -1,6 +1,6 @@
 import { lastOpOf, opNumber, seqOf } from '../rules/numbers.ts';
 import type { Place } from '../tables/chains.ts';
-import { findRecencyPage } from '../tables/recency-pages.ts';
+import { findRecencyPage, type RecencyPage } from '../tables/recency-pages.ts';
 import { listTouchesBack, type Touch } from '../tables/touches.ts';
 import { findWay } from './line.ts';
 import { type Sight, seenOfAny } from './sight.ts';
@@ -41,19 +41,24 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
     options.after === undefined
       ? [{ seq: head.seq, excluded: [], upTo: lastOpOf(head.seq) }]
       : linesAfter(sight, head.seq, options.after, []);
+  let reached = options.after ?? lastOpOf(head.seq);
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
     if (line.seq === 0 || isExcluded(sight, line.excluded, line.seq)) continue;
     const place = sight.places.get(line.seq);
     const page = line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
     if (page === undefined) {
       yield* walkTouches(sight, head, place, line.upTo);
+      reached = opNumber(place.seq, 0);
       lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
       lines.push({ seq: place.secondParent, excluded: withFirst(sight, place, line), upTo: lastOpOf(place.secondParent) });
       continue;
     }
     for (const { memory, key } of page.entries) {
-      if (isExcluded(sight, line.excluded, seqOf(key))) yield { key, live: undefined };
-      else yield { key, live: newestIs(sight, head, memory, key) };
+      if (isExcluded(sight, line.excluded, seqOf(key))) yield { key: reached, live: undefined };
+      else {
+        reached = key;
+        yield { key, live: newestIs(sight, head, memory, key) };
+      }
     }
     if (page.end !== 0) lines.push(...linesAfter(sight, place.seq, page.end, line.excluded));
   }
@@ -77,11 +82,13 @@ function withFirst(sight: Sight, place: Place, line: Line): readonly Place[] {
   return place.secondParent === 0 ? line.excluded : [...line.excluded, sight.places.get(place.firstParent)];
 }
 
-/** The page of a changeset, unless it would list what the line leaves out: a merge of something excluded. */
-function pageFor(sight: Sight, place: Place, line: Line): ReturnType<typeof findRecencyPage> {
+/** The page of a changeset, unless it helps no one: one that lists nothing but what the line leaves out. */
+function pageFor(sight: Sight, place: Place, line: Line): RecencyPage | undefined {
   if (place.steps !== 0) return undefined;
   if (place.secondParent !== 0 && isExcluded(sight, line.excluded, place.secondParent)) return undefined;
-  return findRecencyPage(sight.db, place.seq);
+  const page = findRecencyPage(sight.db, place.seq);
+  if (page === undefined || page.end === 0 || line.excluded.length === 0) return page;
+  return page.entries.some(({ key }) => !isExcluded(sight, line.excluded, seqOf(key))) ? page : undefined;
 }
 
 function isExcluded(sight: Sight, excluded: readonly Place[], seq: number): boolean {
@@ -94,9 +101,11 @@ function* walkTouches(sight: Sight, head: Place, place: Place, upTo: number): It
     const touches = listTouchesBack(sight.db, place.chain, from, below, touchesPerRead);
     // An op touches two memories at most: what follows a full read starts with its last op, whole.
     const last = touches.length < touchesPerRead ? from - 1 : (touches.at(-1)?.key ?? 0);
-    for (const touch of touches) {
-      if (touch.key === last) break;
-      yield { key: touch.key, live: isLive(touch) ? newestIs(sight, head, touch.memory, touch.key) : undefined };
+    for (const key of new Set(touches.map((touch) => touch.key))) {
+      if (key === last) break;
+      // Of an op that retired one memory and made another, the live one counts.
+      const live = touches.find((touch) => touch.key === key && isLive(touch));
+      yield { key, live: live === undefined ? undefined : newestIs(sight, head, live.memory, key) };
     }
     below = last;
   }

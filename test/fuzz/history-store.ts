@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Op } from '../../src-preload/contract/changeset.ts';
+import { projectIdSchema } from '../../src-preload/contract/ids.ts';
+import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
+import { extendProjection } from '../../src-main/lethe/projection/extend.ts';
+import { defaultPageOptions, type PageOptions } from '../../src-main/lethe/projection/pages.ts';
+import type { ReplayedChangeset } from '../../src-main/lethe/rules/replay.ts';
+import { insertChangesetRow, insertParents } from '../../src-main/lethe/tables/changesets.ts';
+import { insertOps } from '../../src-main/lethe/tables/ops.ts';
+import type { Connection } from '../../src-main/sqlite/driver.ts';
+import { openStore } from '../../src-main/sqlite/open.ts';
+
+export const historyProject = projectIdSchema.parse('fuzz');
+
+/** An op without its ordinal, as a test writes it. */
+export type OpDraft = Omit<Op, 'ordinal'>;
+
+/** A history in a real database, written through the tables and the index alone, many changesets a transaction. */
+export interface HistoryStore {
+  readonly db: Connection;
+  /** The same history in memory, for the from-scratch twin. */
+  readonly history: Map<number, ReplayedChangeset>;
+  /** Writes one changeset and answers its number. */
+  commit(parents: readonly number[], ops: readonly OpDraft[]): number;
+  idOf(seq: number): string;
+  close(): void;
+}
+
+/** Opens an empty history with one project and no root. The page options are forced small by those who test pages. */
+export function openHistoryStore(options: PageOptions = defaultPageOptions): HistoryStore {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-git-history-'));
+  const db = openStore(join(folder, 'lethe.db'), letheMigrations, { nowMs: () => 1_800_000_000_000 });
+  const history = new Map<number, ReplayedChangeset>();
+  db.exec('BEGIN IMMEDIATE');
+  const at = '2027-01-15T08:00:00Z';
+  db.command<[string, string, string, string]>(
+    'INSERT INTO memory_projects (project_id, name, created_at, updated_at) VALUES (?, ?, ?, ?)',
+  ).run(historyProject, historyProject, at, at);
+  let count = 0;
+  return {
+    db,
+    history,
+    idOf: (seq) => history.get(seq)?.changesetId ?? '',
+    commit: (parents, drafts) => {
+      count += 1;
+      const changesetId = `00000000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
+      const ops = drafts.map((draft, ordinal) => ({ ...draft, ordinal }));
+      const seq = insertChangesetRow(db, {
+        changeset_id: changesetId,
+        schema_version: 'memory_git/v1',
+        project_id: historyProject,
+        ref_name: 'refs/topics/fuzz',
+        author_principal: 'principal_00000000000000aa',
+        persona_id: '',
+        actor_id: '',
+        surface: '',
+        model: '',
+        environment: '',
+        session_id: '',
+        topic_id: '',
+        context_manifest_id: null,
+        message: `changeset ${count}`,
+        created_at: at,
+        created_ms: 1_800_000_000_000 + count,
+        idempotency_key: `key-${count}`,
+        is_root: 0,
+        op_count: ops.length,
+        expected_seq: null,
+        integrity_digest: '0'.repeat(64),
+        request_digest: '',
+        chain_digest: '0'.repeat(64),
+      });
+      insertParents(db, seq, parents);
+      insertOps(db, seq, ops);
+      extendProjection(db, { seq, projectId: historyProject, changesetId, parents, ops }, options);
+      history.set(seq, { changesetId, parents, ops });
+      return seq;
+    },
+    close: () => {
+      if (db.inTransaction) db.exec('COMMIT');
+      db.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
