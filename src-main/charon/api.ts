@@ -18,28 +18,14 @@ import type {
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
 
+import type { RecordedSubject } from './rules/audit-entry.ts';
+import type { ProvenCaller } from './rules/caller.ts';
+
 /** Who is calling, as established by a door, with the rights of this very moment. */
-export interface Caller {
-  readonly principal: Principal;
-  readonly scopes: readonly Scope[];
-  readonly credential: { readonly kind: 'obol'; readonly id: ObolId } | { readonly kind: 'owner'; readonly id: string };
-  readonly door: Door;
-}
+export type Caller = ProvenCaller;
 
 /** What an audit entry says beside its chain. Ids and digests only. */
-export interface AuditSubject {
-  readonly principal: string;
-  readonly credentialKind: AuditEntry['credential_kind'];
-  readonly credentialId: string;
-  readonly door: Door;
-  readonly command: string;
-  readonly project: string;
-  readonly objectIds: readonly string[];
-  readonly requestDigest: string;
-  readonly correlationId: string;
-  /** The caller's idempotency key, so that an intent without an outcome can be settled after a crash; forgotten with the outcome, never in an entry. */
-  readonly idempotencyKey?: string | undefined;
-}
+export type AuditSubject = RecordedSubject;
 
 /** The audit ledger (`charon.md` §6). */
 export interface AuditLedger {
@@ -52,6 +38,8 @@ export interface AuditLedger {
   /** Waits until everything handed over is durable. */
   flush(): Promise<void>;
   backlog(): number;
+  /** Writes to the ledger that failed since the start; each one is tried again or refused its intent. */
+  appendFailures(): number;
   tail(page: { readonly limit: number; readonly beforeSeq?: number | undefined }): readonly AuditEntry[];
   /** Chain, MACs, anchor; the first bad seq first. Chunked, so that others work in between. */
   verify(): Promise<VerifyReport>;

@@ -1,0 +1,91 @@
+import type { Door } from '../../src-preload/contract/audit.ts';
+import type { Principal } from '../../src-preload/contract/principal.ts';
+import { assert } from '../base/assert.ts';
+import type { Caller, Charon } from './api.ts';
+import type { CharonContext } from './context.ts';
+import { mergeProposal } from './merge.ts';
+import { settleMerges } from './merge-settle.ts';
+import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
+import { type CharonOptions, openContext } from './open.ts';
+import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
+import { cancelProposal, expireProposals, findProposal, listProposals, showProposal } from './proposals.ts';
+import { propose } from './propose.ts';
+import { findReplay, rememberReplay } from './replays.ts';
+import { review } from './review.ts';
+import { scopesOf } from './rules/profiles.ts';
+import { ownedPrefixes, requireCreatableRef, requireOwnedRef } from './rules/ref-ownership.ts';
+import { requireGrant, requireScope } from './rules/rights.ts';
+import { ownerSelfMerge, setOwnerSelfMerge } from './settings.ts';
+import { settle } from './settle.ts';
+import { listObols } from './tables/obols.ts';
+import { findOwner, findPrincipal, listPrincipals } from './tables/principals.ts';
+import { countPending } from './tables/proposals.ts';
+
+/**
+ * Opens the policy engine of a home (`charon.md`). One process owns the home; the caller holds its lock.
+ * Throws `HOME_INVALID` and the store's own faults.
+ */
+export async function openCharon(options: CharonOptions): Promise<Charon> {
+  const { context, close } = await openContext(options);
+  const { db, audit } = context;
+  return {
+    homeId: context.homeId,
+    readOnly: context.readOnly,
+    audit,
+    owner: () => getOwner(context),
+    ownerCaller: (door) => ownerCaller(context, door),
+    authenticate: (token, door) => authenticate(context, token, door),
+    noteUse: createUseKeeper(context),
+    requireScope,
+    requireGrant,
+    requireOwnedRef,
+    requireCreatableRef,
+    ownedPrefixes,
+    listPrincipals: () => listPrincipals(db),
+    getPrincipal: (principalId) => getPrincipal(db, principalId),
+    findPrincipal: (principalId) => findPrincipal(db, principalId),
+    reconcilePrincipal: (input) => reconcilePrincipal(context, input),
+    setPrincipalEnabled: (principalId, enabled) => setPrincipalEnabled(context, principalId, enabled),
+    revokeGrant: (principalId, grant) => revokeGrant(context, principalId, grant),
+    mintObol: (input) => mintObol(context, input),
+    listObols: (principalId) => listObols(db, principalId),
+    revokeObol: (obolId) => revokeObol(context, obolId),
+    findReplay: (key, requestDigest) => findReplay(db, { key, requestDigest }),
+    rememberReplay: (key, requestDigest, answerIds) => rememberReplay(context, { key, requestDigest }, answerIds),
+    propose: (caller, input, request) => propose(context, caller, input, request),
+    findProposal: (proposalId) => findProposal(context, proposalId),
+    showProposal: (caller, proposalId, page) => showProposal(context, caller, proposalId, page),
+    listProposals: (input) => listProposals(context, input),
+    countPending: (projectId) => countPending(db, projectId, context.clock.nowMs()),
+    review: (caller, input) => review(context, caller, input),
+    merge: (caller, proposalId, request) => mergeProposal(context, caller, proposalId, request),
+    cancel: (caller, proposalId) => cancelProposal(context, caller, proposalId),
+    ownerSelfMerge: () => ownerSelfMerge(context),
+    setOwnerSelfMerge: (on) => setOwnerSelfMerge(context, on),
+    expireProposals: async () => {
+      await settleMerges(context);
+      return expireProposals(context);
+    },
+    settle: () => settle(context),
+    close: async () => {
+      try {
+        await audit.close();
+      } finally {
+        context.batch.close();
+        close();
+      }
+    },
+  };
+}
+
+function getOwner(context: CharonContext): Principal {
+  const owner = findOwner(context.db);
+  assert(owner !== undefined, 'a home has an owner from its first start on');
+  return owner;
+}
+
+function ownerCaller(context: CharonContext, door: Door): Caller {
+  assert(door !== 'agent', 'the owner never enters through the agent door');
+  const principal = getOwner(context);
+  return { principal, scopes: scopesOf(principal.profile), credential: { kind: 'owner', id: door }, door };
+}

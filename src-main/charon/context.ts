@@ -1,0 +1,50 @@
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import type { ProposalId } from '../../src-preload/contract/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Ids } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { Batch, WriteVerb } from '../sqlite/batch.ts';
+import type { ReadableDb } from '../sqlite/driver.ts';
+import type { AuditWriter } from './audit.ts';
+import type { MacKey } from './rules/audit-entry.ts';
+import type { MemoryStorePort } from './store-port.ts';
+
+/** The keys of Charon (`charon.md` §2), 32 bytes each, given by the home. */
+export interface CharonKeys {
+  readonly obol: Buffer;
+  readonly ledger: MacKey;
+  /** Signs merge envelopes; the store knows it by its id. */
+  readonly mergeSigning: MacKey;
+}
+
+/** What every verb of Charon works with. */
+export interface CharonContext {
+  readonly db: ReadableDb;
+  readonly batch: Batch<EngineEvent>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly keys: CharonKeys;
+  readonly store: MemoryStorePort;
+  readonly audit: AuditWriter;
+  readonly log: Log;
+  readonly homeId: string;
+  readonly readOnly: boolean;
+  /** Proposals whose merge runs in this process at this moment: nobody else settles those. */
+  readonly mergesInFlight: Set<ProposalId>;
+}
+
+/** Throws `READ_ONLY` in recovery (`charon.md` §7). */
+export function requireWritable(context: CharonContext): void {
+  if (!context.readOnly) return;
+  throw new Fault(
+    'READ_ONLY',
+    'Memory Git is in read-only recovery: everything can be read, nothing changed. Leave recovery first.',
+  );
+}
+
+/** One write verb of Charon's: refused in recovery, otherwise one transaction (`design.md` §3). */
+export async function write<Result>(context: CharonContext, verb: WriteVerb<Result, EngineEvent>): Promise<Result> {
+  requireWritable(context);
+  return context.batch.write(verb);
+}

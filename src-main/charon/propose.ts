@@ -1,0 +1,124 @@
+import type { Ref } from '../../src-preload/contract/changeset.ts';
+import { type ChangesetId, proposalIdSchema } from '../../src-preload/contract/ids.ts';
+import { proposalLifeMs } from '../../src-preload/contract/limits.ts';
+import type { Proposal } from '../../src-preload/contract/proposal.ts';
+import { toTimestamp } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Caller, ProposeInput } from './api.ts';
+import { type CharonContext, requireWritable, write } from './context.ts';
+import { getStoredProposal, lookAt, toProposal } from './proposal-now.ts';
+import { findReplay, type KeyedRequest, keepReplay } from './replays.ts';
+import { nothingToMerge } from './rules/merge-shape.ts';
+import { isProtectedRef } from './rules/ref-ownership.ts';
+import { countOpenOf, insertProposal, type NewProposal } from './tables/proposals.ts';
+
+/** Open proposals of one principal (`charon.md` §3). */
+export const openProposalsMax = 200;
+
+/**
+ * Files a proposal pinned to that exact head (`charon.md` §4). The same request under its key answers the same proposal.
+ * Throws `INPUT_INVALID` (the target is not protected; the base is no ancestor of both heads), `REF_NOT_FOUND`,
+ * `CHANGESET_NOT_FOUND`, `NOTHING_TO_MERGE`, `QUOTA`, `IDEMPOTENCY_MISMATCH`.
+ */
+export async function propose(
+  context: CharonContext,
+  caller: Caller,
+  input: ProposeInput,
+  request: KeyedRequest,
+): Promise<Proposal> {
+  const answered = findReplay(context.db, request);
+  if (answered !== undefined) return answer(context, answered);
+  requireWritable(context);
+  const target = await requireTarget(context, input);
+  await requireChangesets(context, input, target.head_changeset_id);
+  const nowMs = context.clock.nowMs();
+  const proposal: NewProposal = {
+    proposal_id: proposalIdSchema.parse(context.ids.uuidv7()),
+    kind: 'merge_request',
+    project_id: input.projectId,
+    originator: caller.principal.principal_id,
+    target_ref: input.targetRef,
+    base_changeset_id: input.baseChangesetId,
+    head_changeset_id: input.headChangesetId,
+    message: input.message,
+    created_at: toTimestamp(nowMs),
+    expires_at: toTimestamp(nowMs + proposalLifeMs),
+    expires_ms: nowMs + proposalLifeMs,
+    target_head: target.head_changeset_id,
+  };
+  const ids = await write(context, (db, emit) => {
+    const raced = findReplay(db, request);
+    if (raced !== undefined) return raced;
+    requireQuota(countOpenOf(db, proposal.originator, nowMs));
+    insertProposal(db, proposal);
+    keepReplay(db, request, [proposal.proposal_id], nowMs);
+    emit({
+      kind: 'proposal_changed',
+      project_id: proposal.project_id,
+      proposal_id: proposal.proposal_id,
+      status: 'pending',
+    });
+    return [proposal.proposal_id];
+  });
+  return answer(context, ids);
+}
+
+async function answer(context: CharonContext, ids: readonly string[]): Promise<Proposal> {
+  return toProposal(await lookAt(context, getStoredProposal(context.db, proposalIdSchema.parse(ids[0]))));
+}
+
+async function requireTarget(context: CharonContext, input: ProposeInput): Promise<Ref> {
+  if (!isProtectedRef(input.targetRef)) throw unprotectedTarget();
+  const target = await context.store.findRef(input.projectId, input.targetRef);
+  if (target === undefined)
+    throw new Fault('REF_NOT_FOUND', 'target_ref does not exist in this project. Initialise the project first.', {
+      field: 'target_ref',
+    });
+  if (!target.protected) throw unprotectedTarget();
+  return target;
+}
+
+async function requireChangesets(context: CharonContext, input: ProposeInput, targetHead: ChangesetId): Promise<void> {
+  const { store } = context;
+  await requireChangeset(context, input, 'head_changeset_id', input.headChangesetId);
+  await requireChangeset(context, input, 'base_changeset_id', input.baseChangesetId);
+  if (await store.isAncestor(input.headChangesetId, targetHead)) throw nothingToMerge();
+  if (!(await store.isAncestor(input.baseChangesetId, input.headChangesetId))) throw notABase('the proposed head');
+  if (!(await store.isAncestor(input.baseChangesetId, targetHead))) throw notABase('the head of target_ref');
+}
+
+async function requireChangeset(
+  context: CharonContext,
+  input: ProposeInput,
+  field: 'head_changeset_id' | 'base_changeset_id',
+  changesetId: ChangesetId,
+): Promise<void> {
+  const found = await context.store.findChangeset(changesetId);
+  if (found?.project_id === input.projectId) return;
+  throw new Fault('CHANGESET_NOT_FOUND', `${field} names no changeset of this project.`, { field });
+}
+
+function requireQuota(open: number): void {
+  if (open < openProposalsMax) return;
+  throw new Fault(
+    'QUOTA',
+    `This principal has ${openProposalsMax} open proposals, which is the limit. Cancel one, or wait for a review.`,
+    { max: openProposalsMax },
+  );
+}
+
+function unprotectedTarget(): Fault {
+  return new Fault(
+    'INPUT_INVALID',
+    'target_ref must be a protected ref under refs/shared/. A branch of your own takes commits directly.',
+    { field: 'target_ref' },
+  );
+}
+
+function notABase(of: string): Fault {
+  return new Fault(
+    'INPUT_INVALID',
+    `base_changeset_id must be an ancestor of ${of}: name the changeset that the branch was made from.`,
+    { field: 'base_changeset_id' },
+  );
+}
