@@ -33,14 +33,14 @@ const changeset: DigestedChangeset = {
 };
 
 describe('changesets', () => {
-  test('E8 parent order and parent set change the digest', () => {
+  test('K8 parent order and parent set change the digest', () => {
     const digests = [['p2', 'p1'], ['p1', 'p2'], ['p1'], []].map((parent_ids) =>
       integrityDigest({ ...changeset, parent_ids }),
     );
     expect(new Set(digests).size).toBe(4);
   });
 
-  test('E8 algorithm v1 sorts the parents by bytes and is otherwise the same', () => {
+  test('K8 algorithm v1 sorts the parents by bytes and is otherwise the same', () => {
     expect(integrityDigestV1(changeset)).toBe(integrityDigest({ ...changeset, parent_ids: ['p1', 'p2'] }));
     expect(integrityDigestV1({ ...changeset, parent_ids: ['😀', '\ufffd'] })).toBe(
       integrityDigest({ ...changeset, parent_ids: ['\ufffd', '😀'] }),
@@ -48,13 +48,13 @@ describe('changesets', () => {
     expect(changeset.parent_ids).toEqual(['p2', 'p1']);
   });
 
-  test('E7 no parents encode as null in the integrity digest and as [] in the request digest', () => {
+  test('K7 no parents encode as null in the integrity digest and as [] in the request digest', () => {
     const root = { ...changeset, parent_ids: [] };
     expect(integrityPreimage(root)).toContain('"parent_ids":null');
     expect(requestPreimage(root)).toContain('"parent_ids":[]');
   });
 
-  test('E7 empty ids and an empty payload count as absent, a stored JSON null stays null', () => {
+  test('K7 empty ids and an empty payload count as absent, a stored JSON null stays null', () => {
     const sparse = {
       ...changeset,
       ops: [{ ordinal: 0, op_type: 'attach_evidence', target_event_id: '', resulting_event_id: '', payload: {} }],
@@ -65,7 +65,7 @@ describe('changesets', () => {
     expect(integrityPreimage({ ...changeset, ops: undefined })).toContain('"ops":[]');
   });
 
-  test('E8 every covered field changes the digest', () => {
+  test('K8 every covered field changes the digest', () => {
     const fields = [
       'schema_version',
       'project_id',
@@ -86,7 +86,7 @@ describe('changesets', () => {
     expect(new Set([integrityDigest(changeset), ...digests]).size).toBe(fields.length + 1);
   });
 
-  test('E8 the ref control fields belong to the request and not to the changeset', () => {
+  test('K8 the ref control fields belong to the request and not to the changeset', () => {
     const controls = [
       { expected_head: 'h' },
       { advance_ref: true },
@@ -102,7 +102,7 @@ describe('changesets', () => {
 describe('chains', () => {
   const link = { changeset_id: 'c', created_at: '2026-01-01T00:00:00.5Z', integrity_digest: 'd', parents: ['x', 'y'] };
 
-  test('E9 the bytes are the domain, one LF and the canonical link', () => {
+  test('K9 the bytes are the domain, one LF and the canonical link', () => {
     expect(chainDigest(link)).toBe(
       hashed(
         'lethe/chain/v1\n{"changeset_id":"c","created_at":"2026-01-01T00:00:00.5Z","integrity_digest":"d","parents":["x","y"]}',
@@ -110,7 +110,7 @@ describe('chains', () => {
     );
   });
 
-  test('E9 id, time, content and parents in their order are all covered', () => {
+  test('K9 id, time, content and parents in their order are all covered', () => {
     const others = [
       { changeset_id: 'e' },
       { created_at: '2026-01-01T00:00:00.500Z' },
@@ -127,13 +127,13 @@ describe('conflicts', () => {
   const identity = (conflict_type: string, details?: Record<string, string | number>) =>
     conflictIdentity({ ...conflict, conflict_type, ...(details ? { details } : {}) });
 
-  test('E10 the three-way findings are identified by the memory', () => {
+  test('K10 the three-way findings are identified by the memory', () => {
     for (const type of ['identity_collision', 'concurrent_edit', 'delete_modify']) {
       expect(identity(type, { memory_id: 'm1', left_content: 'x' })).toBe('m1');
     }
   });
 
-  test('E10 details that are not text count as empty, and a boundary names its first foreign field', () => {
+  test('K10 details that are not text count as empty, and a boundary names its first foreign field', () => {
     expect(identity('trust_downgrade', { changeset_id: 7, target_event_id: 'm' })).toBe('|m');
     expect(identity('boundary_violation', { changeset_id: 'C' })).toBe('C');
     expect(identity('boundary_violation', { changeset_id: 'C', payload_actor: 'a', payload_project: 'p' })).toBe(
@@ -146,19 +146,19 @@ describe('conflicts', () => {
     expect(identity('anything_else')).toBe('s');
   });
 
-  test('E10 pairs are sorted by bytes', () => {
+  test('K10 pairs are sorted by bytes', () => {
     expect(
       identity('incompatible_fact', { fact_key: 'k', scope: 's', left_content: '😀', right_content: '\ufffd' }),
     ).toBe('k|s|\ufffd|😀');
   });
 
-  test('E10 an absent base is the empty text', () => {
+  test('K10 an absent base is the empty text', () => {
     const stale = { ...conflict, conflict_type: 'stale_base' };
     expect(conflictId(stale)).toBe(conflictId({ ...stale, base_changeset_id: '' }));
     expect(conflictId(stale)).not.toBe(conflictId({ ...stale, base_changeset_id: 'B' }));
   });
 
-  test('E10 the key stands on what the sides say, not on where they stand', () => {
+  test('K10 the key stands on what the sides say, not on where they stand', () => {
     const left = memoryStatesDigest(
       new Map([
         ['m1', { content: 'a' }],
@@ -214,7 +214,7 @@ describe('proposals', () => {
     ],
   };
 
-  test('E11 the bytes are the domain, one LF and the sorted canonical state', () => {
+  test('K11 the bytes are the domain, one LF and the sorted canonical state', () => {
     expect(proposalStateDigest(proposal)).toBe(
       hashed(
         'charon/proposal-state/v2\n{"base_changeset_id":"B","conflicts":[{"conflict_key":"k1","status":"resolved"},{"conflict_key":"k2","status":"open"}],' +
@@ -226,7 +226,7 @@ describe('proposals', () => {
     expect(proposalStateDigest({ ...proposal, selected_ops: null })).not.toBe(proposalStateDigest(proposal));
   });
 
-  test('E11 the order of the lists means nothing, and the caller keeps its own', () => {
+  test('K11 the order of the lists means nothing, and the caller keeps its own', () => {
     const turned = {
       ...proposal,
       conflicts: proposal.conflicts.toReversed(),
@@ -236,7 +236,7 @@ describe('proposals', () => {
     expect(proposal.conflicts[0]?.conflict_key).toBe('k2');
   });
 
-  test('E11 fields of a wider object are not signed', () => {
+  test('K11 fields of a wider object are not signed', () => {
     const wider = {
       ...proposal,
       status: 'pending',
@@ -246,7 +246,7 @@ describe('proposals', () => {
   });
 });
 
-test('E12 an audit entry is hashed with the hash before it', () => {
+test('K12 an audit entry is hashed with the hash before it', () => {
   const entry = { seq: 1, prev_hash: auditGenesisHash, principal: 'p', object_ids: ['b', 'a'], project: null };
   expect(auditEntryHash(entry)).toBe(
     hashed(`{"object_ids":["b","a"],"prev_hash":"${'0'.repeat(64)}","principal":"p","project":null,"seq":1}`),

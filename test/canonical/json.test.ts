@@ -109,7 +109,7 @@ function shuffled(value: JsonValue, seed: number): JsonValue {
 }
 
 describe('any JSON value, any Unicode', () => {
-  test('E1 what is encoded parses to the same value, well-formed', () => {
+  test('K1 what is encoded parses to the same value, well-formed', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const expected = wellFormed(value);
@@ -124,7 +124,7 @@ describe('any JSON value, any Unicode', () => {
     );
   });
 
-  test('E2 the bytes are those of an encoder written by the book', () => {
+  test('K2 the bytes are those of an encoder written by the book', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const expected = wellFormed(value);
@@ -137,7 +137,7 @@ describe('any JSON value, any Unicode', () => {
     );
   });
 
-  test('E3 the order in which keys were inserted never shows', () => {
+  test('K3 the order in which keys were inserted never shows', () => {
     fc.assert(
       fc.property(anyJson, fc.nat(), (value, seed) => {
         fc.pre(wellFormed(value) !== undefined);
@@ -147,7 +147,7 @@ describe('any JSON value, any Unicode', () => {
     );
   });
 
-  test('E1 encoding what was parsed from an encoding changes nothing, and the text is well-formed', () => {
+  test('K1 encoding what was parsed from an encoding changes nothing, and the text is well-formed', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         fc.pre(wellFormed(value) !== undefined);
@@ -174,30 +174,30 @@ describe('the facts of the encoding', () => {
     [123456789012345680, '123456789012345680'],
     [Number.MAX_VALUE, '1.7976931348623157e+308'],
     [5e-324, '5e-324'],
-  ])('E2 the number %d is written %s', (value, text) => {
+  ])('K2 the number %d is written %s', (value, text) => {
     expect(encodePlain(value)).toBe(text);
     expect(encodeCanonical({ a: [value] })).toBe(`{"a":[${text}]}`);
   });
 
-  test('E2 plain escapes < > & and canonical does not; both escape U+2028 and U+2029', () => {
+  test('K2 plain escapes < > & and canonical does not; both escape U+2028 and U+2029', () => {
     expect(encodePlain('a<b>&\u2028\u2029/\u007f\u0001é😀')).toBe(
       '"a\\u003cb\\u003e\\u0026\\u2028\\u2029/\u007f\\u0001é😀"',
     );
     expect(encodeCanonical('a<b>&\u2028\u2029/\u007f')).toBe('"a<b>&\\u2028\\u2029/\u007f"');
   });
 
-  test('E2 keys are escaped like values and sorted by UTF-8 bytes, not by UTF-16 units', () => {
+  test('K2 keys are escaped like values and sorted by UTF-8 bytes, not by UTF-16 units', () => {
     expect(encodePlain({ '😀': 2, '\ufffd': 1, '<': 3 })).toBe('{"\\u003c":3,"\ufffd":1,"😀":2}');
   });
 
-  test('E4 `__proto__` and index-like keys are keys like any other', () => {
+  test('K4 `__proto__` and index-like keys are keys like any other', () => {
     expect(encodePlain(JSON.parse('{"b":1,"__proto__":{"x":1},"10":1,"9":2}'))).toBe(
       '{"10":1,"9":2,"__proto__":{"x":1},"b":1}',
     );
     expect(encodePlain(Object.assign(Object.create(null), { b: 1, a: 2 }))).toBe('{"a":2,"b":1}');
   });
 
-  test('E3 fields of an ordered object keep their order at any depth, maps inside it are sorted', () => {
+  test('K3 fields of an ordered object keep their order at any depth, maps inside it are sorted', () => {
     expect(encodePlain([ordered({ z: 1, a: ordered({ y: { d: 1, c: 2 }, b: [] }) })])).toBe(
       '[{"z":1,"a":{"y":{"c":2,"d":1},"b":[]}}]',
     );
@@ -205,20 +205,20 @@ describe('the facts of the encoding', () => {
 });
 
 describe('what has no encoding is refused', () => {
-  test('E5 two keys that become one when made well-formed: none is dropped in silence', () => {
+  test('K5 two keys that become one when made well-formed: none is dropped in silence', () => {
     expect(() => encodePlain({ '\ud800': 1, '\udfff': 2 })).toThrow(expect.objectContaining({ code: 'INPUT_INVALID' }));
     expect(() => encodePlain({ a: [{ '\ufffd': 1, '\ud800': 2 }] })).toThrow(Fault);
     expect(encodePlain({ '\ud800': 1 })).toBe('{"\ufffd":1}');
   });
 
   test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, JSON.parse('1e400')])(
-    'E5 the number %d',
+    'K5 the number %d',
     (value) => {
       expect(() => encodePlain({ a: value })).toThrow(expect.objectContaining({ code: 'INPUT_INVALID' }));
     },
   );
 
-  test('E5 nesting to the limit is encoded, one level more is refused, and a million levels do not overflow the stack', () => {
+  test('K5 nesting to the limit is encoded, one level more is refused, and a million levels do not overflow the stack', () => {
     const nested = (levels: number): JsonValue => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
     expect(encodePlain(nested(encodeDepthMax))).toBe('['.repeat(encodeDepthMax) + ']'.repeat(encodeDepthMax));
     const tooDeep = expect.objectContaining({ code: 'BODY_TOO_DEEP' });
@@ -237,7 +237,7 @@ describe('what has no encoding is refused', () => {
     ['a map', new Map()],
     ['bytes', new Uint8Array(1)],
     ['an array with a hole', new Array(3)],
-  ])('E5 %s is our own bug, alone or inside', (_name, value) => {
+  ])('K5 %s is our own bug, alone or inside', (_name, value) => {
     const encode: (value: unknown) => string = (inside) => encodePlain(inside as Encodable);
     expect(() => encode(value)).toThrow();
     expect(() => encode({ a: value })).toThrow();

@@ -11,14 +11,14 @@ import {
 } from '../../src-main/canonical/signature.ts';
 
 describe('HMAC-SHA256', () => {
-  test('E13 the second vector of RFC 4231', () => {
+  test('K13 the second vector of RFC 4231', () => {
     const expected = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
     const key = Buffer.from('Jefe');
     expect(hmacSha256Hex(key, 'what do ya want for nothing?')).toBe(expected);
     expect(verifyHmacSha256Hex(key, 'what do ya want for nothing?', expected.toUpperCase())).toBe(true);
   });
 
-  test('E14 another key, another text and every malformed signature are false and never throw', () => {
+  test('K14 another key, another text and every malformed signature are false and never throw', () => {
     const key = Buffer.from('k'.repeat(32));
     const good = hmacSha256Hex(key, 'text');
     expect(verifyHmacSha256Hex(key, 'text', good)).toBe(true);
@@ -49,7 +49,7 @@ describe('merge envelopes', () => {
     key_id: 'v1',
   };
 
-  test('E15 a change of any of the fourteen fields breaks the signature', () => {
+  test('K15 a change of any of the fourteen fields breaks the signature', () => {
     const signature = signMergeEnvelope(key, envelope);
     const names = Object.keys(envelope);
     expect(names).toHaveLength(14);
@@ -59,14 +59,14 @@ describe('merge envelopes', () => {
     expect(verifyMergeEnvelope(key, envelope, signature)).toBe(true);
   });
 
-  test('E15 moving text from one field to the next breaks the signature', () => {
+  test('K15 moving text from one field to the next breaks the signature', () => {
     const signature = signMergeEnvelope(key, envelope);
     expect(verifyMergeEnvelope(key, { ...envelope, project_id: 'demorefs/', ref_name: 'shared/main' }, signature)).toBe(
       false,
     );
   });
 
-  test('E15 fields that are not of the envelope are not signed', () => {
+  test('K15 fields that are not of the envelope are not signed', () => {
     const wider = { ...envelope, note: 'not signed' };
     expect(signMergeEnvelope(key, wider)).toBe(signMergeEnvelope(key, envelope));
   });
@@ -76,7 +76,7 @@ describe('Ed25519', () => {
   const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex');
   const publicHex = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
 
-  test('E13 the first vector of RFC 8032', () => {
+  test('K13 the first vector of RFC 8032', () => {
     const signer = createSigner(seed);
     expect(Buffer.from(signer.publicKey, 'base64url').toString('hex')).toBe(publicHex);
     const signature = Buffer.from(signer.sign(''), 'base64url').toString('hex');
@@ -85,7 +85,7 @@ describe('Ed25519', () => {
     );
   });
 
-  test('E15 a signed move of a ref verifies, and no changed column does', () => {
+  test('K15 a signed move of a ref verifies, and no changed column does', () => {
     const signer = createSigner(seed);
     const verify = createVerifier(signer.publicKey);
     const move = {
@@ -110,7 +110,7 @@ describe('Ed25519', () => {
     }
   });
 
-  test('E14 a malformed key is undefined; a malformed or foreign signature is false', () => {
+  test('K14 a malformed key is undefined; a malformed or foreign signature is false', () => {
     const signer = createSigner(seed);
     const verify = createVerifier(signer.publicKey);
     const signature = signer.sign('text');

@@ -93,7 +93,7 @@ const envelopeSchema = z.object({
 });
 
 describe('the golden vectors of lethe.md §3', () => {
-  test('E7 all fifteen are read', () => {
+  test('K7 all fifteen are read', () => {
     expect(vectors).toHaveLength(15);
     expect(vectors.filter((vector) => 'request_json' in vector)).toHaveLength(4);
     expect(vectors.filter((vector) => 'conflict_id' in vector)).toHaveLength(9);
@@ -101,22 +101,22 @@ describe('the golden vectors of lethe.md §3', () => {
 
   for (const [index, vector] of vectors.entries()) {
     if ('request_json' in vector) {
-      test(`E7 §3.1 ${vector.name}: integrity digest`, () => {
+      test(`K7 §3.1 ${vector.name}: integrity digest`, () => {
         const request = normalisedRequest(vector.request_json);
         expect(integrityPreimage(request)).toBe(vector.integrity_preimage);
         expect(integrityDigest(request)).toBe(vector.integrity_digest);
       });
-      test(`E7 §3.2 ${vector.name}: request digest`, () => {
+      test(`K7 §3.2 ${vector.name}: request digest`, () => {
         const request = normalisedRequest(vector.request_json);
         expect(requestPreimage(request)).toBe(vector.request_preimage);
         expect(requestDigest(request)).toBe(vector.request_digest);
       });
     } else if ('conflict_id' in vector) {
-      test(`E7 §3.3 ${vector.name} (${index})`, () => {
+      test(`K7 §3.3 ${vector.name} (${index})`, () => {
         expect(conflictId(vector.input)).toBe(vector.conflict_id);
       });
     } else if ('signing_bytes' in vector) {
-      test(`E7 §3.4 ${vector.name}`, () => {
+      test(`K7 §3.4 ${vector.name}`, () => {
         const key = Buffer.from(vector.hmac_key_ascii, 'ascii');
         const fields = Object.entries(envelopeSchema.parse(JSON.parse(vector.signing_bytes)));
         const envelope = envelopeSchema.parse(Object.fromEntries(fields.toReversed()));
@@ -126,7 +126,7 @@ describe('the golden vectors of lethe.md §3', () => {
         expect(verifyMergeEnvelope(key, envelope, vector.signature_hex.toUpperCase())).toBe(true);
       });
     } else {
-      test(`E7 §3.5 ${vector.name}`, () => {
+      test(`K7 §3.5 ${vector.name}`, () => {
         expect(sha256Hex(vector.preimage)).toBe(vector.sha256);
         const root = {
           schema_version: 'memory_git/v1',
@@ -145,7 +145,7 @@ describe('the golden vectors of lethe.md §3', () => {
     }
   }
 
-  test('E7 §3.3 the worked example of a contradictory decision', () => {
+  test('K7 §3.3 the worked example of a contradictory decision', () => {
     const conflict = {
       project_id: 'demo',
       base_changeset_id: 'B',

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { lethe0002TextIndex } from '../../src-main/lethe/migrations/lethe-0002-text-index.ts';
+import type { TextFilter } from '../../src-main/lethe/rules/relevance.ts';
 import type { MemoryText } from '../../src-main/lethe/rules/segment.ts';
 import type { HeadView, LiveState } from '../../src-main/lethe/text-candidates.ts';
 import { indexPending, type PendingVersion } from '../../src-main/lethe/text-indexing.ts';
+import { matchContext, searchMemories } from '../../src-main/lethe/text-search.ts';
 import type { Connection, WritableDb } from '../../src-main/sqlite/driver.ts';
 import { closeStore, openStore } from '../../src-main/sqlite/open.ts';
 
@@ -118,4 +120,21 @@ export function openTextModel(): TextModel {
       else while (transact((writable) => indexPending(writable, source, 300)));
     },
   };
+}
+
+export function search(
+  model: TextModel,
+  query: string,
+  options: { view?: HeadView<ModelState>; filter?: TextFilter; offset?: number; limit?: number } = {},
+) {
+  const { view = model.head(), filter = {}, offset = 0, limit = 100 } = options;
+  return searchMemories(model.db, view, { query, filter, offset, limit });
+}
+
+export function found(model: TextModel, query: string, options: Parameters<typeof search>[2] = {}): readonly number[] {
+  return search(model, query, options).matches.map((match) => match.state.memory);
+}
+
+export function foundInContext(model: TextModel, query: string, view = model.head(), filter: TextFilter = {}) {
+  return matchContext(model.db, view, query, filter).map(({ state, score }) => [state.memory, score]);
 }
