@@ -1,0 +1,28 @@
+import type { CommandName } from '../../src-preload/contract/commands/table.ts';
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+
+const always: readonly CommandName[] = ['project.list', 'audit.tail'];
+
+/** Which answers an event may have made old, by command. Pure; complete over every kind of event. */
+const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>> = {
+  project_created: [...always, 'history.graph', 'memory.ref_list', 'memory.status'],
+  changeset_created: [...always, 'history.graph', 'memory.log', 'memory.proposal_show'],
+  ref_moved: [
+    ...always,
+    'history.graph',
+    'memory.ref_list',
+    'memory.log',
+    'memory.context_at',
+    'memory.search',
+    'memory.get',
+    'memory.proposal_show',
+  ],
+  proposal_changed: [...always, 'memory.proposal_list', 'memory.proposal_show', 'memory.status'],
+  principal_changed: ['principal.list', 'obol.list', 'audit.tail', 'engine.status'],
+  agent_called: ['engine.status', 'principal.list', 'obol.list'],
+};
+
+/** The commands whose answers are to be asked for again after this event. */
+export function staleAfter(event: EngineEvent): readonly CommandName[] {
+  return staleByKind[event.kind];
+}

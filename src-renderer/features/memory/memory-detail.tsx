@@ -1,0 +1,147 @@
+import { Button, CopyButton } from '@mantine/core';
+import { ArrowLeft, Check, Copy } from 'lucide-react';
+import type { AcceptedMemory, Relationship } from '../../../src-preload/contract/memory.ts';
+import { usePeople } from '../../bridge/people.ts';
+import { useEnginePages } from '../../bridge/queries.tsx';
+import { Evidence } from '../../ui/evidence.tsx';
+import { Id } from '../../ui/id.tsx';
+import { MemoryFacts } from '../../ui/memory-facts.tsx';
+import { MemoryText } from '../../ui/memory-text.tsx';
+import { formatRoute, type Moment } from '../../ui/routes.ts';
+import { Loading, Refused } from '../../ui/states.tsx';
+import { plainLine } from '../../ui/visible-text.ts';
+import { Lineage } from './lineage.tsx';
+
+interface MemoryDetailProps {
+  readonly project: string;
+  readonly memoryId: string;
+  readonly head: string | undefined;
+  readonly moment: Moment;
+}
+
+/** One memory in its state at the moment: text, facts, evidence, relationships, and its life so far. */
+export function MemoryDetail({ project, memoryId, head, moment }: MemoryDetailProps) {
+  const answer = useEnginePages('memory.get', {
+    project,
+    memory_id: memoryId,
+    ...(head === undefined ? {} : { head_changeset_id: head }),
+  });
+  const nameOf = usePeople();
+  if (answer.isPending) return <Loading what="the memory" />;
+  const pages = answer.data?.pages ?? [];
+  const first = pages[0];
+  if (first === undefined) {
+    return answer.error === null ? null : <Refused refusal={answer.error} retry={() => void answer.refetch()} />;
+  }
+  const { memory } = first;
+  return (
+    <article className="mg-page" aria-label="Memory">
+      <a className="mg-memory-back" href={formatRoute({ screen: 'memory', moment })}>
+        <ArrowLeft size={14} aria-hidden /> All memories
+      </a>
+      <div className="mg-card mg-memory-card">
+        <div className="mg-memory-content">
+          <MemoryText text={memory.content} />
+        </div>
+        <MemoryFacts memory={memory} />
+        <Evidence memory={memory} />
+      </div>
+      <div className="mg-memory-copies">
+        <CopyText label="Copy text" value={memory.content} />
+        <CopyText label="Copy id" value={memory.memory_id} />
+      </div>
+      <Origin memory={memory} />
+      <Relationships memoryId={memoryId} relationships={first.relationships} moment={moment} />
+      <Lineage
+        steps={pages.flatMap((page) => page.lineage)}
+        nameOf={nameOf}
+        more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
+      />
+    </article>
+  );
+}
+
+function CopyText({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <CopyButton value={value} timeout={1_600}>
+      {({ copied, copy }) => (
+        <Button
+          variant="default"
+          leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+          onClick={copy}
+        >
+          {copied ? 'Copied' : label}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}
+
+function Origin({ memory }: { readonly memory: AcceptedMemory }) {
+  return (
+    <dl className="mg-pairs">
+      <dt>Id</dt>
+      <dd className="mg-mono">{plainLine(memory.memory_id, 1_024)}</dd>
+      {memory.introduced_changeset_id !== undefined && (
+        <>
+          <dt>Introduced in</dt>
+          <dd>
+            <ChangesetLink id={memory.introduced_changeset_id} />
+          </dd>
+        </>
+      )}
+      {memory.last_changeset_id !== undefined && memory.last_changeset_id !== memory.introduced_changeset_id && (
+        <>
+          <dt>Last changed in</dt>
+          <dd>
+            <ChangesetLink id={memory.last_changeset_id} />
+          </dd>
+        </>
+      )}
+      {memory.source === 'legacy_event' && (
+        <>
+          <dt>Source</dt>
+          <dd>an event from before Memory Git</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function ChangesetLink({ id }: { readonly id: string }) {
+  return (
+    <>
+      <Id id={id} of="changeset id" /> <a href={formatRoute({ screen: 'history', changesetId: id })}>show</a>
+    </>
+  );
+}
+
+interface RelationshipsProps {
+  readonly memoryId: string;
+  readonly relationships: readonly Relationship[];
+  readonly moment: Moment;
+}
+
+function Relationships({ memoryId, relationships, moment }: RelationshipsProps) {
+  if (relationships.length === 0) return null;
+  return (
+    <section className="mg-section" aria-label="Relationships">
+      <h2>Relationships</h2>
+      <ul className="mg-relationships">
+        {relationships.map((relationship) => {
+          const outgoing = relationship.from_memory_id === memoryId;
+          const other = outgoing ? relationship.to_memory_id : relationship.from_memory_id;
+          const kind = plainLine(relationship.kind ?? 'related to', 80);
+          return (
+            <li key={`${relationship.changeset_id} ${kind} ${outgoing} ${other}`}>
+              {outgoing ? 'this' : 'it is'} <span className="mg-chip">{kind}</span> {outgoing ? '→' : '←'}{' '}
+              <a className="mg-mono" href={formatRoute({ screen: 'memory', memoryId: other, moment })}>
+                {plainLine(other, 80)}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

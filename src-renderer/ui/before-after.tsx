@@ -1,0 +1,22 @@
+import { Inert, UnseenNote } from './memory-text.tsx';
+import { type DiffPart, wordDiff } from './word-diff.ts';
+
+/** Before and after in one running text: what went is struck through, what came is marked. */
+export function BeforeAfter({ before, after }: { readonly before: string; readonly after: string }) {
+  return (
+    <div>
+      <div className="mg-diff" dir="auto">
+        {wordDiff(before, after).map(renderPart)}
+      </div>
+      <UnseenNote texts={[before, after]} />
+    </div>
+  );
+}
+
+function renderPart(part: DiffPart, index: number) {
+  const text = <Inert text={part.text} />;
+  const key = `${index}-${part.kind}`;
+  if (part.kind === 'removed') return <del key={key}>{text}</del>;
+  if (part.kind === 'added') return <ins key={key}>{text}</ins>;
+  return <span key={key}>{text}</span>;
+}

@@ -1,0 +1,80 @@
+import type { DiffItem } from '../../src-preload/contract/diff.ts';
+import { BeforeAfter } from './before-after.tsx';
+import { type Change, categoryWords, fieldChanges, opWords } from './changes.ts';
+import { Evidence } from './evidence.tsx';
+import { Id } from './id.tsx';
+import { MemoryFacts } from './memory-facts.tsx';
+import { MemoryLine, MemoryText } from './memory-text.tsx';
+import { plainLine } from './visible-text.ts';
+
+interface ChangeCardProps {
+  readonly change: Change;
+  readonly nameOf: (principalId: string) => string;
+}
+
+/** One change: operation, why, before → after, lineage, evidence. */
+export function ChangeCard({ change, nameOf }: ChangeCardProps) {
+  const { item } = change;
+  const words = opWords[item.op_type];
+  const fields = fieldChanges(item);
+  const why = reasonOf(item);
+  const memory = item.after ?? item.before;
+  return (
+    <article className="mg-card mg-change" data-tone={words.tone}>
+      <header className="mg-change-head">
+        <strong>{words.verb}</strong>
+        <Id id={item.memory_id} of="memory id" />
+        {item.kind !== undefined && (
+          <span className="mg-chip" data-tone={item.kind === 'direct_contradiction' ? 'removed' : 'noted'}>
+            {item.kind === 'direct_contradiction' ? 'direct contradiction' : 'temporal update'}
+          </span>
+        )}
+        {change.also.map((category) => (
+          <span key={category} className="mg-chip">
+            {categoryWords[category].heading.toLowerCase()}
+          </span>
+        ))}
+        <span className="mg-change-author">{plainLine(nameOf(item.author_principal), 40)}</span>
+      </header>
+      {why !== undefined && (
+        <p className="mg-change-why">
+          <MemoryLine text={why} />
+        </p>
+      )}
+      <ChangeBody item={item} />
+      {fields.map((field) => (
+        <p key={field} className="mg-change-field">
+          {plainLine(field, 240)}
+        </p>
+      ))}
+      {memory !== null && <MemoryFacts memory={memory} />}
+      <Evidence memory={item.after} />
+    </article>
+  );
+}
+
+function ChangeBody({ item }: { readonly item: DiffItem }) {
+  const { before, after } = item;
+  if (before !== null && after !== null) {
+    if (before.content === after.content) return <MemoryText text={after.content} />;
+    return <BeforeAfter before={before.content} after={after.content} />;
+  }
+  if (after !== null) return <MemoryText text={after.content} />;
+  if (before === null) return <MemoryText text={item.summary} />;
+  return (
+    <div className="mg-diff">
+      <span className="mg-hidden-label">No longer accepted: </span>
+      <del>
+        <MemoryLine text={before.content} />
+      </del>
+    </div>
+  );
+}
+
+/** The author's own reason, when the op carries one that is more than the text itself. */
+function reasonOf(item: DiffItem): string | undefined {
+  const given = [item.payload?.reason, item.payload?.note, item.payload?.summary].find(
+    (value) => typeof value === 'string' && value.trim() !== '' && value !== item.after?.content,
+  );
+  return typeof given === 'string' ? given : undefined;
+}

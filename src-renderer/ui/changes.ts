@@ -1,0 +1,116 @@
+import type { OpType } from '../../src-preload/contract/changeset.ts';
+import {
+  type DiffCategory,
+  type DiffItem,
+  diffCategories,
+  type SemanticDiff,
+} from '../../src-preload/contract/diff.ts';
+import { count, listWords } from './words.ts';
+
+export type Tone = 'added' | 'changed' | 'removed' | 'replaced' | 'noted';
+
+/** How a category of changes is named: as a heading, in a sentence ("3 added"), and its colour. */
+export interface CategoryWords {
+  readonly heading: string;
+  readonly short: string;
+  readonly tone: Tone;
+}
+
+export const categoryWords: Readonly<Record<DiffCategory, CategoryWords>> = {
+  memories_added: { heading: 'Added', short: 'added', tone: 'added' },
+  corrections_proposed: { heading: 'Corrected', short: 'corrected', tone: 'changed' },
+  records_superseded: { heading: 'Superseded', short: 'superseded', tone: 'replaced' },
+  relationships_added: { heading: 'Relationships', short: 'related', tone: 'noted' },
+  decisions_changed: { heading: 'Decisions', short: 'decisions', tone: 'changed' },
+  tasks_or_flags_changed: { heading: 'Tasks and flags', short: 'tasks and flags', tone: 'changed' },
+  duplicates_detected: { heading: 'Duplicates', short: 'marked duplicate', tone: 'removed' },
+  permissions_or_visibility_affected: { heading: 'Visibility', short: 'with visibility set', tone: 'noted' },
+  evidence_added_or_removed: { heading: 'Evidence', short: 'with evidence', tone: 'noted' },
+};
+
+export const opWords: Readonly<Record<OpType, { readonly verb: string; readonly tone: Tone }>> = {
+  add_memory: { verb: 'Added', tone: 'added' },
+  add_relationship: { verb: 'Related', tone: 'noted' },
+  correct_memory: { verb: 'Corrected', tone: 'changed' },
+  supersede_memory: { verb: 'Superseded', tone: 'replaced' },
+  mark_duplicate: { verb: 'Marked duplicate', tone: 'removed' },
+  propose_deprecation: { verb: 'Deprecation proposed', tone: 'removed' },
+  attach_evidence: { verb: 'Evidence', tone: 'noted' },
+  attach_verification: { verb: 'Verification', tone: 'noted' },
+};
+
+/** One change, once, with every other category that it also belongs to. */
+export interface Change {
+  readonly key: string;
+  readonly item: DiffItem;
+  readonly also: readonly DiffCategory[];
+}
+
+export interface ChangeGroup {
+  readonly category: DiffCategory;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * The changes of a diff, each in the first category that lists it (an added decision is under Added, and says that it
+ * is a decision too). Groups in the contract's order, empty ones left out; changes in the order of their ops.
+ */
+export function groupChanges(diffs: readonly SemanticDiff[]): readonly ChangeGroup[] {
+  const categoriesByKey = new Map<string, DiffCategory[]>();
+  for (const diff of diffs) {
+    for (const category of diffCategories) {
+      for (const item of diff[category]) {
+        const known = categoriesByKey.get(keyOf(item)) ?? [];
+        if (!known.includes(category)) known.push(category);
+        categoriesByKey.set(keyOf(item), known);
+      }
+    }
+  }
+  return diffCategories.flatMap((category) => {
+    const changes = new Map<string, Change>();
+    for (const item of diffs.flatMap((diff) => diff[category])) {
+      const [first, ...also] = categoriesByKey.get(keyOf(item)) ?? [];
+      if (first === category) changes.set(keyOf(item), { key: keyOf(item), item, also });
+    }
+    return changes.size === 0 ? [] : [{ category, changes: [...changes.values()] }];
+  });
+}
+
+/** "3 added, 1 corrected"; "no changes" for none. */
+export function summariseChanges(groups: readonly ChangeGroup[]): string {
+  if (groups.length === 0) return 'no changes';
+  return groups
+    .map((group) => `${group.changes.length.toLocaleString('en')} ${categoryWords[group.category].short}`)
+    .join(', ');
+}
+
+/** "6 changes to 5 memories". */
+export function measureChanges(groups: readonly ChangeGroup[]): string {
+  const changes = groups.flatMap((group) => group.changes);
+  const memories = new Set(changes.map((change) => change.item.memory_id));
+  return `${count(changes.length, 'change')} to ${count(memories.size, 'memory', 'memories')}`;
+}
+
+/** What differs beside the text: "visibility internal → public", one phrase a field. */
+export function fieldChanges(item: DiffItem): readonly string[] {
+  const { before, after } = item;
+  if (before === null || after === null) return [];
+  const pairs = [
+    ['kind', before.kind, after.kind],
+    ['visibility', before.visibility, after.visibility],
+    ['scope', before.scope, after.scope],
+    ['confidence', before.confidence, after.confidence],
+    ['tags', tagWords(before.tags), tagWords(after.tags)],
+  ] as const;
+  return pairs
+    .filter(([, was, is]) => was !== is)
+    .map(([field, was, is]) => `${field} ${was ?? 'none'} → ${is ?? 'none'}`);
+}
+
+function tagWords(tags: readonly string[] | undefined): string | undefined {
+  return tags === undefined || tags.length === 0 ? undefined : listWords([...tags].sort());
+}
+
+function keyOf(item: DiffItem): string {
+  return `${item.changeset_id} ${item.op_ordinal} ${item.memory_id}`;
+}

@@ -1,0 +1,53 @@
+/** "1 memory", "3 memories", "no memories"; the plural defaults to the noun with an s. */
+export function count(amount: number, noun: string, plural = `${noun}s`): string {
+  if (amount === 0) return `no ${plural}`;
+  return `${amount.toLocaleString('en')} ${amount === 1 ? noun : plural}`;
+}
+
+/** Words joined as one says them: "a", "a and b", "a, b and c". */
+export function listWords(words: readonly string[]): string {
+  if (words.length < 2) return words[0] ?? '';
+  return `${words.slice(0, -1).join(', ')} and ${words[words.length - 1] ?? ''}`;
+}
+
+/** The end of an id, which is what differs between ids made close together; ids up to 14 characters stay whole. */
+export function shortId(id: string): string {
+  if (id.length <= 14) return id;
+  if (/^[0-9a-f]{8}-/.test(id)) return id.slice(-8);
+  return id.startsWith('principal_')
+    ? id.slice('principal_'.length, 'principal_'.length + 8)
+    : `${id.slice(0, 6)}…${id.slice(-6)}`;
+}
+
+const steps = [
+  { unit: 'day', ms: 86_400_000 },
+  { unit: 'hour', ms: 3_600_000 },
+  { unit: 'minute', ms: 60_000 },
+] as const;
+
+/** "just now", "3 minutes ago", "in 6 days"; times in milliseconds since 1970. */
+export function relativeTime(atMs: number, nowMs: number): string {
+  const distance = Math.abs(nowMs - atMs);
+  const step = steps.find((candidate) => distance >= candidate.ms);
+  if (step === undefined) return atMs > nowMs ? 'in under a minute' : 'just now';
+  const words = count(Math.floor(distance / step.ms), step.unit);
+  return atMs > nowMs ? `in ${words}` : `${words} ago`;
+}
+
+const stampFormat = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** "30 Nov 2026, 18:24" in the owner's time zone. */
+export function stamp(at: string | number): string {
+  return stampFormat.format(new Date(at));
+}
+
+/** A ref without the part that every ref has: "shared/main". */
+export function shortRef(refName: string): string {
+  return refName.replace(/^refs\//, '');
+}
