@@ -125,6 +125,15 @@ export function countChangesets(db: ReadableDb, projectId: ProjectId): number {
   );
 }
 
+/** How many changesets of all projects have numbers above `after` and not above `upto`: all of them, since none is ever left out. */
+export function countNumbers(db: ReadableDb, after: number, upto: number): number {
+  return (
+    db
+      .query<[number, number], { count: number }>('SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?')
+      .get(after, upto)?.count ?? 0
+  );
+}
+
 /** The parents of a changeset in their order. */
 export function listParents(db: ReadableDb, seq: number): readonly ParentRow[] {
   return db

@@ -40,6 +40,11 @@ export function findMoveAt(
     .get(projectId, refName, atMs);
 }
 
+/** The move of that number. */
+export function findMoveBySeq(db: ReadableDb, seq: number): RefMoveRow | undefined {
+  return db.query<[number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq = ?`).get(seq);
+}
+
 /** Moves of every ref and project after the number `after`, oldest first, at most `limit`. */
 export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
   return db

@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import type { VerifyReport } from '../../src-preload/contract/audit.ts';
+import { mainRefName, type ProjectId } from '../../src-preload/contract/ids.ts';
+import type { ReadableDb } from '../sqlite/driver.ts';
+import type { ReadContext } from './manifest.ts';
+import { requireProject } from './projects.ts';
+import { findBaseline } from './tables/baselines.ts';
+import { countChangesets, countNumbers, findChangesetRow, findRootRow } from './tables/changesets.ts';
+import { findRef } from './tables/refs.ts';
+import { verifyChangesets } from './verify/changesets.ts';
+import { checking, type Findings, openFindings } from './verify/findings.ts';
+import { verifyManifests } from './verify/manifests.ts';
+import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
+import { type MoveWalk, openMoveWalk, verifyMoves, verifyRefs, verifyRefsExist } from './verify/moves.ts';
+
+/** Runs one chunk of reading in a transaction of its own. */
+export type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
+
+/** A derived index that is compared with the history, chunk by chunk. */
+export type VerifyIndex = (read: ReadChunk, projectId: ProjectId, findings: Findings, pause: () => Promise<void>) => Promise<void>;
+
+/** What a verification needs beside the store. */
+export interface VerifyTools {
+  readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
+  readonly readContext: ReadContext;
+  readonly indexes: readonly VerifyIndex[];
+}
+
+/**
+ * Verifies everything about a project (`lethe.md` D12, §0.2): project, root and baseline; every changeset with its digests,
+ * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; manifests; the derived
+ * indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
+ * @param onProgress changesets done and of how many, after each chunk
+ */
+export async function verifyChain(
+  read: ReadChunk,
+  projectId: ProjectId,
+  tools: VerifyTools,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<VerifyReport> {
+  const findings = openFindings();
+  const total = read((db) => {
+    requireProject(db, projectId);
+    checking(findings, `project ${projectId}`, () => verifyBeginning(db, projectId, findings));
+    return countChangesets(db, projectId);
+  });
+  const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
+  await verifyHeads(read, projectId, findings);
+  const unknownKeys = await verifyMerges(read, projectId, tools, findings);
+  await eachPage('', (after: string) => read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)));
+  for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
+  return {
+    ok: findings.list.length === 0,
+    checked,
+    head: read((db) => headOf(db, projectId)),
+    findings: findings.list,
+    notes: notesOf(findings, unknownKeys),
+  };
+}
+
+/** Calls `page` with where the page before ended until it answers undefined, letting others work in between. */
+async function eachPage<Position>(first: Position, page: (after: Position) => Position | undefined): Promise<void> {
+  for (let after: Position | undefined = page(first); after !== undefined; after = page(after)) await setImmediate();
+}
+
+/** Project, root and baseline say the same of the beginning. */
+function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Findings): void {
+  const project = requireProject(db, projectId);
+  const root = findRootRow(db, projectId);
+  const baseline = findBaseline(db, projectId);
+  const where = `project ${projectId}`;
+  if (root === undefined) return findings.add(where, 'its root is missing');
+  const times = [project.created_at, project.updated_at];
+  if (project.name !== projectId || times.some((time) => time !== root.created_at)) findings.add(where, 'it is not as its root says');
+  if (baseline === undefined) return findings.add(where, 'its baseline is missing');
+  const isFrozen = baseline.captured_through === root.created_at && baseline.created_at === root.created_at;
+  if (baseline.root_seq !== root.seq || !isFrozen || baseline.event_ids !== '[]') findings.add(where, 'its baseline is not as it was captured');
+}
+
+async function verifyHistory(read: ReadChunk, projectId: ProjectId, findings: Findings, onDone: (done: number) => void): Promise<number> {
+  let checked = 0;
+  await eachPage(0, (after) =>
+    read((db) => {
+      const { last, count } = verifyChangesets(db, projectId, after, findings);
+      if (count === 0) return undefined;
+      if (countNumbers(db, after, last) !== last - after) findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
+      checked += count;
+      onDone(checked);
+      return last;
+    }),
+  );
+  return checked;
+}
+
+async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Findings): Promise<void> {
+  let walk: MoveWalk = read((db) => openMoveWalk(db, projectId));
+  await eachPage(walk, (before) =>
+    read((db) => {
+      const next = verifyMoves(db, before, findings);
+      walk = next ?? before;
+      return next;
+    }),
+  );
+  await eachPage('', (after: string) => read((db) => verifyRefs(db, walk, after, findings)));
+  read((db) => verifyRefsExist(db, walk, findings));
+}
+
+/** Answers how many authorizations no key at hand could verify. */
+async function verifyMerges(read: ReadChunk, projectId: ProjectId, tools: VerifyTools, findings: Findings): Promise<number> {
+  let unknownKeys = 0;
+  await eachPage('', (after: string) =>
+    read((db) => {
+      const page = verifyAuthorizations(db, projectId, after, tools.mergeKeys, findings);
+      unknownKeys += page.unknownKeys;
+      return page.last;
+    }),
+  );
+  await eachPage(Number.MAX_SAFE_INTEGER, (before) => read((db) => verifyAdvances(db, projectId, before, findings)));
+  return unknownKeys;
+}
+
+/** The chain digest of the main ref's head: one value that stands for all of the accepted history. */
+function headOf(db: ReadableDb, projectId: ProjectId): string {
+  const stored = findRef(db, projectId, mainRefName);
+  return stored === undefined ? '' : (findChangesetRow(db, stored.ref.head_changeset_id)?.chain_digest ?? '');
+}
+
+function notesOf(findings: Findings, unknownKeys: number): string[] {
+  const notes: string[] = [];
+  if (unknownKeys > 0) notes.push(`${unknownKeys} merge authorizations were signed by a key that is not at hand: their signatures were not verified`);
+  if (findings.omitted > 0) notes.push(`${findings.omitted} more findings are not listed`);
+  return notes;
+}

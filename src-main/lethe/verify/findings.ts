@@ -1,0 +1,45 @@
+import type { VerifyReport } from '../../../src-preload/contract/audit.ts';
+import { AssertionFailed } from '../../base/assert.ts';
+import { Fault } from '../../base/fault.ts';
+
+/** Most findings that are listed; the rest are counted. */
+export const findingsMax = 200;
+
+/** What a verification found so far, the first first. */
+export interface Findings {
+  /** `where` names a row by its public id, `problem` says in one sentence what does not hold. */
+  add(where: string, problem: string): void;
+  readonly list: VerifyReport['findings'];
+  /** Findings beyond `findingsMax`. */
+  readonly omitted: number;
+}
+
+/** An empty list of findings. */
+export function openFindings(): Findings {
+  const list: { where: string; problem: string }[] = [];
+  let omitted = 0;
+  return {
+    add: (where, problem) => {
+      if (list.length < findingsMax) list.push({ where, problem });
+      else omitted += 1;
+    },
+    list,
+    get omitted() {
+      return omitted;
+    },
+  };
+}
+
+/**
+ * Runs one check. What a damaged row makes it throw (a text that is no JSON, a page that is no page, a promise of the index
+ * that does not hold) becomes a finding; a store that is busy or gone does not.
+ */
+export function checking(findings: Findings, where: string, check: () => void): void {
+  try {
+    check();
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code !== 'INTEGRITY_MISMATCH') throw thrown;
+    if (thrown instanceof Fault || thrown instanceof AssertionFailed) findings.add(where, thrown.message);
+    else findings.add(where, 'it cannot be read: what is stored there is not in the form that was written');
+  }
+}

@@ -1,0 +1,26 @@
+import type { ManifestId, ProjectId } from '../../../src-preload/contract/ids.ts';
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { contextDigest, decodeManifest, questionOf, type ReadContext } from '../manifest.ts';
+import { listManifestRowsAfter } from '../tables/manifests.ts';
+import { checking, type Findings } from './findings.ts';
+
+const rowsPerChunk = 50;
+
+/** Verifies the next manifests after an id: each is as it was written and its context reads the same. Undefined at the end. */
+export function verifyManifests(db: ReadableDb, projectId: ProjectId, after: string, readContext: ReadContext, findings: Findings): string | undefined {
+  const rows = listManifestRowsAfter(db, projectId, after, rowsPerChunk);
+  for (const row of rows) {
+    const where = `manifest ${row.manifest_id}`;
+    checking(findings, where, () => {
+      const manifest = decodeManifest(db, row);
+      const reply = readContext(db, questionOf(manifest));
+      if (contextDigest(reply) !== manifest.context_digest) findings.add(where, 'its context does not read as it was pinned');
+      const read = reply.memories.map((memory) => memory.memory_id);
+      const selected = manifest.selected_memory_ids;
+      if (read.length !== selected.length || read.some((id, index) => id !== selected[index])) {
+        findings.add(where, 'the memories that it names are not those of its context');
+      }
+    });
+  }
+  return rows.at(-1)?.manifest_id as ManifestId | undefined;
+}
