@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
@@ -7,11 +6,7 @@ const root = import.meta.dirname;
 const shell = (file: string): string => resolve(root, 'src-main/shells', file);
 
 /** Programs beside the window: each is an entry of its own, so that it starts without loading Electron's code. */
-const programs = Object.fromEntries(
-  ['engine', 'charon', 'lethe', 'headless']
-    .map((name) => [name, shell(`${name}.ts`)] as const)
-    .filter(([, file]) => existsSync(file)),
-);
+const programs = { engine: shell('engine.ts'), charon: shell('charon.ts'), lethe: shell('lethe.ts') };
 
 export default defineConfig({
   main: {
