@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { PrincipalId } from '../../src-preload/contract/ids.ts';
-import type { Caller, Charon } from '../charon/api.ts';
-import { Fault } from '../base/fault.ts';
 import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
+import type { Caller, Charon } from '../charon/api.ts';
 import { type Rate, type TokenBucket, tokenBucket } from './token-bucket.ts';
 
 /** What the agent door asks of the policy engine. */
@@ -54,8 +54,11 @@ export function agentCredentials(options: {
       if (caller === undefined) {
         const waitMs = failures.take(1);
         if (waitMs > 0) throw rateLimited('Too many requests with credentials that are not good.', waitMs);
-        charon.audit.note(failedSubject(token, ids.uuidv7()), 'UNAUTHENTICATED');
-        throw new Fault('UNAUTHENTICATED', 'A valid token is needed: Authorization: Bearer obol_… The owner mints one at the desk.');
+        charon.audit.note(failedSubject(token, ids.uuidv7()), 'denied UNAUTHENTICATED');
+        throw new Fault(
+          'UNAUTHENTICATED',
+          'A valid token is needed: Authorization: Bearer obol_… The owner mints one at the desk.',
+        );
       }
       charge(caller, 1);
       return caller;

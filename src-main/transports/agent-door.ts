@@ -3,7 +3,15 @@ import { type Ids, systemIds } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Commands } from '../commands/api.ts';
 import { agentCredentials, type CredentialJudge, type CredentialLimits } from './agent-credentials.ts';
-import { createDoorServer, type DoorTimes, doorTimesDefault, guardedPart, notFound, sendFault } from './door-server.ts';
+import {
+  closeDoor,
+  createDoorServer,
+  type DoorTimes,
+  doorTimesDefault,
+  guardedPart,
+  notFound,
+  sendFault,
+} from './door-server.ts';
 import { listenOnLoopback, proveSelf } from './listen.ts';
 import { openMcp } from './mcp.ts';
 import { createMcpRoute } from './mcp-route.ts';
@@ -67,7 +75,11 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const mcp = openMcp({ commands, version, ids, log, streamsMax: limits.streamsMax });
   let ours: OwnAddresses = addressesOf([], 0);
 
-  const server = createDoorServer({ times: limits, log, guard: (request) => decideGuard(guardedPart(request), ours, false) });
+  const server = createDoorServer({
+    times: limits,
+    log,
+    guard: (request) => decideGuard(guardedPart(request), ours, false),
+  });
   const liveness: Liveness = { product: 'memory-git', live: true, nonce, version };
   server.get('/livez', async () => liveness);
   const askReady = onceAtATime(options.ready);
@@ -85,6 +97,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     return reply;
   });
   const mcpRoute = createMcpRoute({ credentials, mcp, limits, url: 'http://127.0.0.1/mcp' });
+  server.addHook('preClose', async () => mcpRoute.endStreams());
   server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', onRequest: mcpRoute.admit, handler: mcpRoute.serve });
 
   const port = await listenOnLoopback(server, options.port);
@@ -92,8 +105,8 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const url = `http://127.0.0.1:${port}`;
   const mcpUrl = `${url}/mcp`;
   const close = async (): Promise<void> => {
+    await closeDoor(server);
     await mcp.close();
-    await server.close();
   };
   try {
     await proveSelf(port, nonce);

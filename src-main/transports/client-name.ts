@@ -8,7 +8,10 @@ const clientInfoSchema = z.object({ name: z.string(), version: z.string().option
 const modernBodySchema = z.object({
   params: z.object({ _meta: z.object({ 'io.modelcontextprotocol/clientInfo': clientInfoSchema }) }),
 });
-const initializeBodySchema = z.object({ method: z.literal('initialize'), params: z.object({ clientInfo: clientInfoSchema }) });
+const initializeBodySchema = z.object({
+  method: z.literal('initialize'),
+  params: z.object({ clientInfo: clientInfoSchema }),
+});
 
 /** Which program is calling, as far as it says: for the token's last use, never for a decision (T29). */
 export interface ClientNames {
@@ -39,7 +42,10 @@ export function clientNames(): ClientNames {
 }
 
 function describeClient(info: z.infer<typeof clientInfoSchema>): string {
-  return [info.name, info.version ?? ''].map((part) => plain(part)).filter((part) => part !== '').join(' ');
+  return [info.name, info.version ?? '']
+    .map((part) => plain(part))
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 function plain(text: string): string {

@@ -29,7 +29,8 @@ const commonHeaders = {
 
 /** Faults of the HTTP library that are the caller's, by its codes; everything else is ours. */
 const faultByLibraryCode: Readonly<Record<string, () => Fault>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new Fault('BODY_TOO_LARGE', 'The body is over the limit of 1 MiB. Send less at once.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new Fault('BODY_TOO_LARGE', 'The body is over the limit of 1 MiB. Send less at once.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new Fault('CONTENT_TYPE_REFUSED', 'The Content-Type of a body must be application/json.'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new Fault('BODY_INVALID', 'The body is empty. Send one JSON value.'),
@@ -41,7 +42,7 @@ const faultByLibraryCode: Readonly<Record<string, () => Fault>> = {
 /**
  * An HTTP server that answers every refusal in one form (status and the fault's four fields), takes JSON bodies only,
  * waits and reads no longer than it must, and lets `guard` stop a request before its body is read.
- * It listens nowhere yet. Closing it ends open streams.
+ * It listens nowhere yet; `closeDoor` closes it.
  */
 export function createDoorServer(options: {
   readonly times: DoorTimes;
@@ -53,7 +54,7 @@ export function createDoorServer(options: {
     logger: false,
     bodyLimit: times.bodyBytesMax,
     requestTimeout: times.requestTimeoutMs,
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     http: {
       headersTimeout: times.headersTimeoutMs,
@@ -66,8 +67,10 @@ export function createDoorServer(options: {
   });
   server.server.maxConnections = 2_048;
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
-    parseJsonBody(body),
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body),
   );
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders);
@@ -83,6 +86,25 @@ export function createDoorServer(options: {
   return server;
 }
 
+/** How long a closing door waits for answers that are on their way. Milliseconds. */
+const closeGraceMs = 2_000;
+const closeCheckMs = 20;
+
+/**
+ * Closes a door (T18): nobody new comes in, streams end at once (their owners do it in `preClose`), answers on their
+ * way are waited for, 2 s at most.
+ */
+export async function closeDoor(server: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => server.server.closeIdleConnections(), closeCheckMs);
+  const force = setTimeout(() => server.server.closeAllConnections(), closeGraceMs);
+  try {
+    await server.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(force);
+  }
+}
+
 /** What a door says of a path that it does not have. */
 export function notFound(): Fault {
   return new Fault('STATE_NOT_FOUND', 'There is nothing at this path.');
@@ -91,7 +113,7 @@ export function notFound(): Fault {
 /** Refuses: the fault's status and its four fields; with `Retry-After` in whole seconds when it says how long to wait. */
 export function sendFault(reply: FastifyReply, fault: Fault): void {
   const { status, body } = refusalOf(fault);
-  const waitMs = fault.data['retry_after_ms'];
+  const waitMs = fault.data.retry_after_ms;
   if (typeof waitMs === 'number') void reply.header('retry-after', String(Math.max(1, Math.ceil(waitMs / 1_000))));
   void reply.headers(commonHeaders).code(status).send(body);
 }

@@ -12,6 +12,8 @@ const batchMax = 100;
 export interface McpRoute {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  /** Ends every subscription stream, so that the door can close. */
+  endStreams(): void;
 }
 
 /**
@@ -34,16 +36,21 @@ export function createMcpRoute(options: {
       try {
         callers.set(request, credentials.authenticate(request));
       } catch (error) {
-        if (error instanceof Fault && error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer realm="Memory Git"');
+        if (error instanceof Fault && error.code === 'UNAUTHENTICATED')
+          reply.header('www-authenticate', 'Bearer realm="Memory Git"');
         throw error;
       }
       requests.enter(reply);
     },
     async serve(request, reply) {
       const caller = callers.get(request);
-      assert(caller !== undefined && caller.credential.kind === 'obol', 'only agents with a token come through this door');
+      assert(
+        caller !== undefined && caller.credential.kind === 'obol',
+        'only agents with a token come through this door',
+      );
       const { body } = request;
-      if (request.method === 'POST' && body === undefined) throw new Fault('BODY_INVALID', 'The body is empty. Send one JSON value.');
+      if (request.method === 'POST' && body === undefined)
+        throw new Fault('BODY_INVALID', 'The body is empty. Send one JSON value.');
       if (Array.isArray(body)) chargeBatch(credentials, caller, body.length);
       if (isSubscription(body)) {
         streams.enter(reply);
@@ -53,12 +60,14 @@ export function createMcpRoute(options: {
       const response = await mcp.serve(webRequest(request, reply, options.url), body, { caller, client });
       return reply.send(response);
     },
+    endStreams: () => streams.empty(),
   };
 }
 
 /** A batch of a 2025 client counts as many calls as it holds. */
 function chargeBatch(credentials: AgentCredentials, caller: Caller, length: number): void {
-  if (length > batchMax) throw new Fault('BODY_INVALID', `A batch holds at most ${batchMax} messages. Send fewer at once.`);
+  if (length > batchMax)
+    throw new Fault('BODY_INVALID', `A batch holds at most ${batchMax} messages. Send fewer at once.`);
   credentials.charge(caller, Math.max(0, length - 1));
 }
 
@@ -70,7 +79,8 @@ function isSubscription(body: unknown): boolean {
 function webRequest(request: FastifyRequest, reply: FastifyReply, url: string): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
-    if (name !== 'authorization' && value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+    if (name !== 'authorization' && value !== undefined)
+      headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   const gone = new AbortController();
   reply.raw.once('close', () => {
@@ -79,14 +89,24 @@ function webRequest(request: FastifyRequest, reply: FastifyReply, url: string): 
   return new Request(url, { method: request.method, headers, signal: gone.signal });
 }
 
+interface Places {
+  enter(reply: FastifyReply): void;
+  leave(reply: FastifyReply): void;
+  /** Cuts off everybody who holds a place. */
+  empty(): void;
+}
+
 /** So many at once (T13). A place is given back when the answer ends, or when whoever asked goes away. */
-function places(max: number, refusal: string): { enter(reply: FastifyReply): void; leave(reply: FastifyReply): void } {
+function places(max: number, refusal: string): Places {
   const taken = new Set<FastifyReply>();
   const leave = (reply: FastifyReply): void => {
     taken.delete(reply);
   };
   return {
     leave,
+    empty() {
+      for (const reply of taken) reply.raw.destroy();
+    },
     enter(reply) {
       if (taken.size >= max) throw rateLimited(refusal, 1_000);
       taken.add(reply);

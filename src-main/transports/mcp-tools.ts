@@ -63,7 +63,8 @@ function publishedInputSchema(input: z.ZodType): Tool['inputSchema'] {
         Object.assign(jsonSchema, { type: 'object', additionalProperties: true });
       }
       const { pattern } = jsonSchema;
-      if (pattern !== undefined && (jsonSchema.format !== undefined || unportablePattern.test(pattern))) delete jsonSchema.pattern;
+      if (pattern !== undefined && (jsonSchema.format !== undefined || unportablePattern.test(pattern)))
+        delete jsonSchema.pattern;
     },
   });
   return inputSchemaSchema.parse(schema);

@@ -1,10 +1,10 @@
 import { type AuthInfo, createMcpHandler, Server } from '@modelcontextprotocol/server';
-import type { Caller } from '../charon/api.ts';
-import type { Commands } from '../commands/api.ts';
 import { assert } from '../base/assert.ts';
 import { toFault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import type { Caller } from '../charon/api.ts';
+import type { Commands } from '../commands/api.ts';
 import { toolRefusal, toolResult } from './mcp-result.ts';
 import { commandNameOf, toolsOf } from './mcp-tools.ts';
 
@@ -43,34 +43,46 @@ export function openMcp(options: {
 }): Mcp {
   const askedBy = new WeakMap<AuthInfo, AgentRequest>();
   const handler = createMcpHandler(
-    ({ authInfo }) => {
+    ({ authInfo, era }) => {
       const asked = authInfo === undefined ? undefined : askedBy.get(authInfo);
       assert(asked !== undefined, 'MCP serves only requests that the door let in');
-      return serverFor(asked, options);
+      return serverFor(asked, era, options);
     },
     {
       maxSubscriptions: options.streamsMax,
       onerror: (error) => options.log.debug({ error: error.name }, 'MCP refused a request'),
     },
   );
+  const stopListening = options.commands.subscribe((event) => {
+    if (event.kind === 'principal_changed') handler.notify.toolsChanged();
+  });
   return {
     serve(request, body, asked) {
       // Passed through by the SDK as it is; the bearer itself stays at the door.
-      const authInfo: AuthInfo = { token: '', clientId: asked.caller.principal.principal_id, scopes: [...asked.caller.scopes] };
+      const authInfo: AuthInfo = {
+        token: '',
+        clientId: asked.caller.principal.principal_id,
+        scopes: [...asked.caller.scopes],
+      };
       askedBy.set(authInfo, asked);
       return handler.fetch(request, { authInfo, parsedBody: body });
     },
-    close: () => handler.close(),
+    close() {
+      stopListening();
+      return handler.close();
+    },
   };
 }
 
 function serverFor(
   asked: AgentRequest,
+  era: 'modern' | 'legacy',
   { commands, version, ids }: { readonly commands: Commands; readonly version: string; readonly ids: Ids },
 ): Server {
   const server = new Server(
     { name: 'memory-git', title: 'Memory Git', version },
-    { capabilities: { tools: {} }, instructions },
+    // Only clients of 2026-07-28 can be told of a change: the others have no stream here.
+    { capabilities: { tools: era === 'modern' ? { listChanged: true } : {} }, instructions },
   );
   server.setRequestHandler('tools/list', () => ({ tools: toolsOf(commands.listFor(asked.caller)) }));
   server.setRequestHandler('tools/call', async ({ params }) => {

@@ -37,7 +37,10 @@ export async function findPortHolder(port: number): Promise<string | undefined> 
 /** Linux: the socket of the port, and the process that holds it, as far as this user may see. */
 async function findListener(port: number): Promise<string | undefined> {
   try {
-    const sockets = new Set([...(await listeningSockets('/proc/net/tcp', port)), ...(await listeningSockets('/proc/net/tcp6', port))]);
+    const sockets = new Set([
+      ...(await listeningSockets('/proc/net/tcp', port)),
+      ...(await listeningSockets('/proc/net/tcp6', port)),
+    ]);
     if (sockets.size === 0) return undefined;
     for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
       if (await holdsSocket(pid, sockets)) return describeProcess(pid);

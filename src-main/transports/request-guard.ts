@@ -37,7 +37,10 @@ export function addressesOf(names: readonly string[], port: number): OwnAddresse
 export function decideGuard(request: GuardedRequest, ours: OwnAddresses, originNeeded: boolean): Fault | undefined {
   const [host] = request.hosts;
   if (request.hosts.length !== 1 || host === undefined || !ours.hosts.has(host.toLowerCase())) {
-    return new Fault('HOST_REFUSED', 'The Host header is not the address of this door. Use the address that Memory Git shows.');
+    return new Fault(
+      'HOST_REFUSED',
+      'The Host header is not the address of this door. Use the address that Memory Git shows.',
+    );
   }
   if (request.origins.some((origin) => !ours.origins.has(origin)) || request.origins.length > 1) {
     return new Fault('ORIGIN_REFUSED', 'Requests of web pages are not served. Call this door from a local program.');

@@ -63,12 +63,18 @@ async function connectSdk1({ url, token }: Address, name: string): Promise<Agent
   };
 }
 
-async function connectSdk2(kind: 'sdk2-auto' | 'sdk2-legacy', { url, token }: Address, name: string): Promise<AgentClient> {
+async function connectSdk2(
+  kind: 'sdk2-auto' | 'sdk2-legacy',
+  { url, token }: Address,
+  name: string,
+): Promise<AgentClient> {
   const client = new Client2(
     { name, version: '1.2.3' },
     { versionNegotiation: { mode: kind === 'sdk2-auto' ? 'auto' : 'legacy' } },
   );
-  await client.connect(new Transport2(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+  await client.connect(
+    new Transport2(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+  );
   return {
     kind,
     protocolVersion: client.getNegotiatedProtocolVersion(),

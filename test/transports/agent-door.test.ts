@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { CommandCall } from '../../src-main/commands/api.ts';
 import { silentLog } from '../../src-main/base/log.ts';
+import type { CommandCall } from '../../src-main/commands/api.ts';
 import { type AgentDoorLimits, openAgentDoor, type Readiness } from '../../src-main/transports/agent-door.ts';
 import { connectClient } from '../support/mcp-clients.ts';
 import { type RawAnswer, send, sendBytes } from './raw-http.ts';
-import { fakeClock, gate, stage, tokenOf } from './stage.ts';
+import { fakeClock, gate, principal, stage, tokenOf } from './stage.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -46,7 +46,22 @@ async function open(
 }
 
 const listTools = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-const callStatus = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status","arguments":{"project":"demo"}}}';
+const subscription = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'subscriptions/listen',
+  params: {
+    notifications: { toolsListChanged: true },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'listener', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+});
+const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const callStatus =
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status","arguments":{"project":"demo"}}}';
 
 function expectRefused(answer: RawAnswer, status: number, code: string): void {
   expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({ status, code });
@@ -69,7 +84,15 @@ describe('before anybody is believed', () => {
 
   test('T1 a foreign, portless, wrong-port, dotted or empty Host is refused, also with a good token', async () => {
     const { ask, bearer, door } = await open();
-    const hosts = ['evil.example', `evil.example:${door.port}`, '127.0.0.1', `127.0.0.1:${door.port + 1}`, `127.0.0.1.:${door.port}`, '', `localhost.evil.example:${door.port}`];
+    const hosts = [
+      'evil.example',
+      `evil.example:${door.port}`,
+      '127.0.0.1',
+      `127.0.0.1:${door.port + 1}`,
+      `127.0.0.1.:${door.port}`,
+      '',
+      `localhost.evil.example:${door.port}`,
+    ];
     for (const host of hosts) expectRefused(await ask({ ...bearer, host }), 403, 'HOST_REFUSED');
   });
 
@@ -81,12 +104,21 @@ describe('before anybody is believed', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
       expect(answer).not.toContain('memory_status');
     }
-    expect(await sendBytes(door.port, `POST /mcp HTTP/1.1\r\n${head}\r\n{}`)).toMatch(/^HTTP\/1\.1 403 [^]*HOST_REFUSED/);
+    expect(await sendBytes(door.port, `POST /mcp HTTP/1.1\r\n${head}\r\n{}`)).toMatch(
+      /^HTTP\/1\.1 403 [\s\S]*HOST_REFUSED/,
+    );
   });
 
   test('T2 a foreign, null, foreign-port, https or doubled Origin is refused, ours is served', async () => {
     const { ask, bearer, door, host } = await open();
-    const origins = ['http://evil.example', 'null', `http://127.0.0.1:${door.port + 1}`, `https://${host}`, '', `http://${host}.evil.example`];
+    const origins = [
+      'http://evil.example',
+      'null',
+      `http://127.0.0.1:${door.port + 1}`,
+      `https://${host}`,
+      '',
+      `http://${host}.evil.example`,
+    ];
     for (const origin of origins) expectRefused(await ask({ ...bearer, origin }), 403, 'ORIGIN_REFUSED');
     expectRefused(await ask({ ...bearer, origin: [`http://${host}`, 'http://evil.example'] }), 403, 'ORIGIN_REFUSED');
     expect((await ask({ ...bearer, origin: `http://${host}` })).status).toBe(200);
@@ -97,7 +129,8 @@ describe('before anybody is believed', () => {
     for (const site of ['cross-site', 'same-site', 'anything']) {
       expectRefused(await ask({ ...bearer, 'sec-fetch-site': site }), 403, 'ORIGIN_REFUSED');
     }
-    for (const site of ['same-origin', 'none']) expect((await ask({ ...bearer, 'sec-fetch-site': site })).status).toBe(200);
+    for (const site of ['same-origin', 'none'])
+      expect((await ask({ ...bearer, 'sec-fetch-site': site })).status).toBe(200);
   });
 
   test('T1 T3 the guards stand before the health pages and before unknown paths too', async () => {
@@ -110,15 +143,31 @@ describe('before anybody is believed', () => {
   test('T4 a preflight is refused, from a foreign page and from anywhere', async () => {
     const { door, host } = await open();
     const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
-    const foreign = await send({ port: door.port, method: 'OPTIONS', path: '/mcp', headers: { host, origin: 'http://evil.example', ...preflight } });
+    const foreign = await send({
+      port: door.port,
+      method: 'OPTIONS',
+      path: '/mcp',
+      headers: { host, origin: 'http://evil.example', ...preflight },
+    });
     expectRefused(foreign, 403, 'ORIGIN_REFUSED');
-    const own = await send({ port: door.port, method: 'OPTIONS', path: '/mcp', headers: { host, origin: `http://${host}`, ...preflight } });
+    const own = await send({
+      port: door.port,
+      method: 'OPTIONS',
+      path: '/mcp',
+      headers: { host, origin: `http://${host}`, ...preflight },
+    });
     expectRefused(own, 404, 'STATE_NOT_FOUND');
   });
 
   test('T5 a body that is not declared as JSON is refused', async () => {
     const { ask, bearer } = await open();
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonp', '']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      '',
+    ]) {
       expectRefused(await ask({ ...bearer, 'content-type': type }), 415, 'CONTENT_TYPE_REFUSED');
     }
     expect((await ask({ ...bearer, 'content-type': 'Application/JSON; charset=utf-8' })).status).toBe(200);
@@ -131,13 +180,14 @@ describe('before anybody is believed', () => {
     const piece = ' '.repeat(65_536);
     const pieces = `10000\r\n${piece}\r\n`.repeat(17);
     const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${good}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
-    expect(await sendBytes(door.port, `${head}${pieces}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 [^]*BODY_TOO_LARGE/);
+    expect(await sendBytes(door.port, `${head}${pieces}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 [\s\S]*BODY_TOO_LARGE/);
     expect((await ask(bearer, listTools.padEnd(1_048_576, ' '))).status).toBe(200);
   });
 
   test('T7 what is not UTF-8, not JSON, empty, too deep or poisoned is refused', async () => {
     const { ask, bearer } = await open();
-    const deep = (levels: number): string => `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+    const deep = (levels: number): string =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
     expectRefused(await ask(bearer, Buffer.from([0x22, 0xff, 0x22])), 400, 'BODY_INVALID');
     expectRefused(await ask(bearer, '{"jsonrpc":'), 400, 'BODY_INVALID');
     expectRefused(await ask(bearer, ''), 400, 'BODY_INVALID');
@@ -151,14 +201,26 @@ describe('before anybody is believed', () => {
   test('T8 a head or a body that does not come is cut off', async () => {
     const { door, host, good } = await open({ limits: { headersTimeoutMs: 200, requestTimeoutMs: 300 } });
     const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${good}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n`;
-    const [slowHead, slowBody] = await Promise.all([sendBytes(door.port, head), sendBytes(door.port, `${head}\r\n{"jsonrpc"`)]);
+    const [slowHead, slowBody] = await Promise.all([
+      sendBytes(door.port, head),
+      sendBytes(door.port, `${head}\r\n{"jsonrpc"`),
+    ]);
     expect(slowHead).toMatch(/^HTTP\/1\.1 408 /);
     expect(slowBody).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test('T9 unknown paths and every OAuth discovery path are 404, with and without a token', async () => {
     const { door, host, bearer } = await open();
-    const paths = ['/', '/v1', '/mcp/extra', '/admin/metrics', '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+    const paths = [
+      '/',
+      '/v1',
+      '/mcp/extra',
+      '/admin/metrics',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+    ];
     for (const path of paths) {
       for (const headers of [{ host }, { host, ...bearer }]) {
         expectRefused(await send({ port: door.port, path, headers }), 404, 'STATE_NOT_FOUND');
@@ -173,7 +235,16 @@ describe('credentials', () => {
     const { ask, guard, commands } = await open();
     guard.admit(7);
     guard.revoke(7);
-    const credentials = [{}, { authorization: '' }, { authorization: 'Basic eDp5' }, { authorization: 'Bearer' }, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${tokenOf(9)}` }, { authorization: `Bearer ${tokenOf(7)}` }, { authorization: `Bearer ${tokenOf(1)}x` }];
+    const credentials = [
+      {},
+      { authorization: '' },
+      { authorization: 'Basic eDp5' },
+      { authorization: 'Bearer' },
+      { authorization: 'Bearer nonsense' },
+      { authorization: `Bearer ${tokenOf(9)}` },
+      { authorization: `Bearer ${tokenOf(7)}` },
+      { authorization: `Bearer ${tokenOf(1)}x` },
+    ];
     const answers: RawAnswer[] = [];
     for (const headers of credentials) answers.push(await ask(headers, callStatus));
     for (const answer of answers) {
@@ -246,7 +317,12 @@ describe('places', () => {
     const gone = new AbortController();
     const abandoned = fetch(door.mcpUrl, {
       method: 'POST',
-      headers: { host, authorization: `Bearer ${good}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      headers: {
+        host,
+        authorization: `Bearer ${good}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
       body: callStatus,
       signal: gone.signal,
     });
@@ -255,36 +331,34 @@ describe('places', () => {
     gone.abort();
     await abandoned.then((answer) => answer.text()).catch(() => undefined);
     await vi.waitFor(async () => expect((await ask(bearer)).status).toBe(200));
-    waiting.forEach((finish) => finish());
+    for (const finish of waiting) finish();
     expect((await first).status).toBe(200);
     expect((await ask(bearer)).status).toBe(200);
   });
 
-  test('T13 subscription streams have places of their own', async () => {
-    const { bearer, door } = await open({ limits: { concurrentMax: 1, streamsMax: 1 } });
-    const body = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'subscriptions/listen',
-      params: {
-        notifications: { toolsListChanged: true },
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'listener', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      },
-    });
-    const headers = { ...bearer, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
-    const listen = (signal?: AbortSignal): Promise<Response> => fetch(door.mcpUrl, { method: 'POST', headers, body, signal: signal ?? null });
+  test('T13 T31 subscription streams have places of their own, and hear of changed rights', async () => {
+    const { bearer, door, commands } = await open({ limits: { concurrentMax: 1, streamsMax: 1 } });
+    const headers = { ...bearer, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const listen = (signal: AbortSignal | null = null): Promise<Response> =>
+      fetch(door.mcpUrl, {
+        method: 'POST',
+        headers: { ...headers, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+        body: subscription,
+        signal,
+      });
     const gone = new AbortController();
     const stream = await listen(gone.signal);
-    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toContain('notifications/subscriptions/acknowledged');
+    commands.publish({ kind: 'principal_changed', principal_id: principal(1).principal_id });
+    expect((await reader?.read())?.value).toContain('notifications/tools/list_changed');
+
     expect((await listen()).status).toBe(429);
-    const list = await fetch(door.mcpUrl, { method: 'POST', headers: { ...bearer, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: listTools });
+    const list = await fetch(door.mcpUrl, { method: 'POST', headers, body: listTools });
     expect(list.status).toBe(200);
     await list.text();
     gone.abort();
+    await reader?.cancel().catch(() => undefined);
     await vi.waitFor(async () => {
       const next = await listen();
       await next.body?.cancel();
@@ -293,10 +367,50 @@ describe('places', () => {
   });
 });
 
+describe('closing', () => {
+  test('T18 a call on its way gets its answer, a subscriber is cut off, a new call is not served', async () => {
+    let finish = (): void => undefined;
+    const { ask, bearer, door, commands } = await open({
+      answer: () => new Promise((resolve) => (finish = () => resolve({ done: true }))),
+    });
+    const running = ask(bearer, callStatus);
+    await vi.waitFor(() => expect(commands.calls).toHaveLength(1));
+    const stream = await fetch(door.mcpUrl, {
+      method: 'POST',
+      headers: {
+        ...bearer,
+        ...jsonHeaders,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'subscriptions/listen',
+      },
+      body: subscription,
+    });
+    const closing = door.close();
+    await stream.text().catch(() => 'cut');
+    await expect(ask(bearer).then((answer) => answer.status)).rejects.toThrow();
+    finish();
+    const answer = await running;
+    expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('done')]);
+    await closing;
+    expect(commands.listeners()).toBe(0);
+  });
+
+  test('T18 a call that never ends is cut off after the grace', async () => {
+    const { ask, bearer, door, commands } = await open({ answer: () => new Promise(() => undefined) });
+    const stuck = ask(bearer, callStatus).catch(() => 'cut');
+    await vi.waitFor(() => expect(commands.calls).toHaveLength(1));
+    const startedAt = performance.now();
+    await door.close();
+    expect(await stuck).toBe('cut');
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+});
+
 describe('health', () => {
   test('T14 the door answers with its own nonce, another one with another', async () => {
     const [one, two] = [await open(), await open()];
-    const nonceOf = async (port: number): Promise<unknown> => (await (await fetch(`http://127.0.0.1:${port}/livez`)).json()).nonce;
+    const nonceOf = async (port: number): Promise<unknown> =>
+      (await (await fetch(`http://127.0.0.1:${port}/livez`)).json()).nonce;
     expect(await nonceOf(one.door.port)).toBe(one.door.nonce);
     expect(await nonceOf(two.door.port)).toBe(two.door.nonce);
     expect(one.door.nonce).not.toBe(two.door.nonce);

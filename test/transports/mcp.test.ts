@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CommandCall } from '../../src-main/commands/api.ts';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
+import type { CommandCall } from '../../src-main/commands/api.ts';
 import { openAgentDoor } from '../../src-main/transports/agent-door.ts';
 import { httpStatusByFault, reasonOf } from '../../src-main/transports/fault-status.ts';
 import { commandNameOf } from '../../src-main/transports/mcp-tools.ts';
 import { commandTable } from '../../src-preload/contract/commands/table.ts';
-import { faultKindByCode, type FaultCode } from '../../src-preload/contract/faults.ts';
+import { type FaultCode, faultKindByCode } from '../../src-preload/contract/faults.ts';
 import { type AgentClient, clientKinds, connectClient } from '../support/mcp-clients.ts';
 import { fakeClock, gate, stage } from './stage.ts';
 
@@ -64,45 +64,55 @@ describe('clients of both eras', () => {
     expect(commands.calls[0]?.client).toBe(`test-${kind} 1.2.3`);
   });
 
-  test.each(clientKinds)('T26 a result for a client of kind %s is structured, and the same whole as text', async (kind) => {
-    const output = { memories: [{ content: 'naïve “quotes” \u202e <img onerror=1>\n日本' }], n: 1.5, none: null };
-    const { client } = await open(() => output);
-    const connected = await client(kind);
-    await connected.listTools();
-    const answer = await connected.call('memory_status', { project: 'demo' });
-    expect(answer.isError).toBe(false);
-    expect(answer.structured).toEqual(output);
-    expect(JSON.parse(answer.text)).toEqual(output);
-  });
+  test.each(clientKinds)(
+    'T26 a result for a client of kind %s is structured, and the same whole as text',
+    async (kind) => {
+      const output = { memories: [{ content: 'naïve “quotes” \u202e <img onerror=1>\n日本' }], n: 1.5, none: null };
+      const { client } = await open(() => output);
+      const connected = await client(kind);
+      await connected.listTools();
+      const answer = await connected.call('memory_status', { project: 'demo' });
+      expect(answer.isError).toBe(false);
+      expect(answer.structured).toEqual(output);
+      expect(JSON.parse(answer.text)).toEqual(output);
+    },
+  );
 
-  test.each(clientKinds)('T27 T28 what a client of kind %s gets wrong goes through the pipeline and comes back as isError', async (kind) => {
-    const { commands, client, guard } = await open();
-    const connected = await client(kind, guard.admit(2, ['memory.read']));
-    await connected.listTools();
+  test.each(clientKinds)(
+    'T27 T28 what a client of kind %s gets wrong goes through the pipeline and comes back as isError',
+    async (kind) => {
+      const { commands, client, guard } = await open();
+      const connected = await client(kind, guard.admit(2, ['memory.read']));
+      await connected.listTools();
 
-    const unknownKey = await connected.call('memory_status', { project: 'demo', tenant: 'x' });
-    expect(unknownKey.isError).toBe(true);
-    expect(unknownKey.text.split('\n')[0]).toBe('invalid: input invalid');
-    expect(unknownKey.structured).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining('tenant'), data: { issues: 1 } });
-    expect(JSON.parse(unknownKey.text.split('\n')[1] ?? '')).toEqual(unknownKey.structured);
+      const unknownKey = await connected.call('memory_status', { project: 'demo', tenant: 'x' });
+      expect(unknownKey.isError).toBe(true);
+      expect(unknownKey.text.split('\n')[0]).toBe('invalid: input invalid');
+      expect(unknownKey.structured).toMatchObject({
+        code: 'INPUT_INVALID',
+        message: expect.stringContaining('tenant'),
+        data: { issues: 1 },
+      });
+      expect(JSON.parse(unknownKey.text.split('\n')[1] ?? '')).toEqual(unknownKey.structured);
 
-    const unlisted = await connected.call('memory_merge', { proposal_id: 'x', idempotency_key: 'k' });
-    expect(unlisted.text.split('\n')[0]).toBe('denied: scope missing');
-    const unknown = await connected.call('memory_forget_everything');
-    expect(unknown.text.split('\n')[0]).toBe('invalid: command unknown');
-    const owners = await connected.call('obol_mint', { principal_id: 'x' });
-    expect(owners.structured['code']).toBe('COMMAND_UNKNOWN');
-    const dotted = await connected.call('memory.status', { project: 'demo' });
-    expect(dotted.structured['code']).toBe('COMMAND_UNKNOWN');
+      const unlisted = await connected.call('memory_merge', { proposal_id: 'x', idempotency_key: 'k' });
+      expect(unlisted.text.split('\n')[0]).toBe('denied: scope missing');
+      const unknown = await connected.call('memory_forget_everything');
+      expect(unknown.text.split('\n')[0]).toBe('invalid: command unknown');
+      const owners = await connected.call('obol_mint', { principal_id: 'x' });
+      expect(owners.structured.code).toBe('COMMAND_UNKNOWN');
+      const dotted = await connected.call('memory.status', { project: 'demo' });
+      expect(dotted.structured.code).toBe('COMMAND_UNKNOWN');
 
-    expect(commands.calls.map((call) => call.name)).toEqual([
-      'memory.status',
-      'memory.merge',
-      'memory_forget_everything',
-      'obol_mint',
-      'tool:memory.status',
-    ]);
-  });
+      expect(commands.calls.map((call) => call.name)).toEqual([
+        'memory.status',
+        'memory.merge',
+        'memory_forget_everything',
+        'obol_mint',
+        'tool:memory.status',
+      ]);
+    },
+  );
 
   test('T28 an error of our own says nothing of its cause', async () => {
     const { client } = await open(() => {
@@ -110,7 +120,7 @@ describe('clients of both eras', () => {
     });
     const answer = await (await client('sdk1')).call('memory_status', { project: 'demo' });
     expect(answer.text.split('\n')[0]).toBe('unavailable: internal');
-    expect(answer.structured['code']).toBe('INTERNAL');
+    expect(answer.structured.code).toBe('INTERNAL');
     expect(answer.text).not.toContain('secret');
   });
 
@@ -121,7 +131,8 @@ describe('clients of both eras', () => {
     });
     const connected = await client('sdk2-auto');
     const lines: string[] = [];
-    for (let n = 0; n < 3; n += 1) lines.push((await connected.call('memory_status', { project: 'demo' })).text.split('\n')[0] ?? '');
+    for (let n = 0; n < 3; n += 1)
+      lines.push((await connected.call('memory_status', { project: 'demo' })).text.split('\n')[0] ?? '');
     expect(lines).toEqual(['conflict: stale', 'denied: self review', 'denied: self approval']);
   });
 });
@@ -131,7 +142,9 @@ describe('the list', () => {
     const { client, guard } = await open();
     const connected = await client('sdk2-auto', guard.admit(2, ['memory.read', 'memory.search']));
     const names = (await connected.listTools()).map((tool) => tool.name);
-    const expected = toolRows.filter((row) => row.scope === 'memory.read' || row.scope === 'memory.search').map((row) => toolName(row.name));
+    const expected = toolRows
+      .filter((row) => row.scope === 'memory.read' || row.scope === 'memory.search')
+      .map((row) => toolName(row.name));
     expect(names).toEqual(expected);
     expect(expected.length).toBeLessThan(toolRows.length);
     const again = await client('sdk1', guard.admit(2, ['memory.read', 'memory.search']));

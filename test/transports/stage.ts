@@ -1,11 +1,11 @@
-import { commandTable } from '../../src-preload/contract/commands/table.ts';
-import type { EngineEvent } from '../../src-preload/contract/events.ts';
-import { obolIdSchema, principalIdSchema, timestampSchema } from '../../src-preload/contract/ids.ts';
-import { type Principal, principalSchema, type Scope, scopes } from '../../src-preload/contract/principal.ts';
 import type { Clock } from '../../src-main/base/clock.ts';
 import { Fault, toFault } from '../../src-main/base/fault.ts';
 import type { AuditSubject, Caller } from '../../src-main/charon/api.ts';
 import type { CommandCall, Commands } from '../../src-main/commands/api.ts';
+import { commandTable } from '../../src-preload/contract/commands/table.ts';
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import { obolIdSchema, principalIdSchema, timestampSchema } from '../../src-preload/contract/ids.ts';
+import { type Principal, principalSchema, type Scope, scopes } from '../../src-preload/contract/principal.ts';
 
 /** A clock that stands still until it is moved. */
 export function fakeClock(startMs = 1_800_000_000_000): Clock & { advance(ms: number): void } {
@@ -48,7 +48,11 @@ export function gate(): {
   return {
     admit(number, rights = scopes) {
       const obol = obolIdSchema.parse(String(number).padStart(16, '0'));
-      callers.set(tokenOf(number), { principal: principal(number), scopes: rights, credential: { kind: 'obol', id: obol } });
+      callers.set(tokenOf(number), {
+        principal: principal(number),
+        scopes: rights,
+        credential: { kind: 'obol', id: obol },
+      });
       return tokenOf(number);
     },
     revoke(number) {
@@ -69,7 +73,11 @@ export function gate(): {
 
 /** The owner as the owner's doors present it. */
 export function ownerCaller(door: Caller['door']): Caller {
-  const owner = { ...principal(0), principal_id: principalIdSchema.parse('principal_00000000000000ff'), profile: 'owner' as const };
+  const owner = {
+    ...principal(0),
+    principal_id: principalIdSchema.parse('principal_00000000000000ff'),
+    profile: 'owner' as const,
+  };
   return { principal: owner, scopes, credential: { kind: 'owner', id: 'owner' }, door };
 }
 
@@ -94,7 +102,10 @@ export function stage(answer: (call: CommandCall) => unknown = (call) => ({ call
     if (row === undefined) throw new Fault('COMMAND_UNKNOWN', 'There is no such command.');
     if (!admits(call.caller, row.scope)) throw new Fault('SCOPE_MISSING', `The scope ${row.scope} is missing.`);
     const parsed = row.input.safeParse(call.input);
-    if (!parsed.success) throw new Fault('INPUT_INVALID', parsed.error.issues[0]?.message ?? 'invalid', { issues: parsed.error.issues.length });
+    if (!parsed.success)
+      throw new Fault('INPUT_INVALID', parsed.error.issues[0]?.message ?? 'invalid', {
+        issues: parsed.error.issues.length,
+      });
     try {
       return await answer(call);
     } catch (error) {
