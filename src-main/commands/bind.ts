@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CommandContract } from '../../src-preload/contract/command.ts';
-import { type CommandName, commandTable } from '../../src-preload/contract/commands/table.ts';
+import { type CommandName, type CommandOutput, commandTable } from '../../src-preload/contract/commands/table.ts';
 import type { ProjectId } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
@@ -75,6 +75,11 @@ export function rowOf<Name extends CommandName>(name: Name): RowOf<Name> {
   const row = commandTable.find((candidate): candidate is RowOf<Name> => candidate.name === name);
   if (row === undefined) throw new Fault('COMMAND_UNKNOWN', `There is no command ${name}.`);
   return row;
+}
+
+/** The codec of what a command answers: strict, so that a door of another version is noticed. */
+export function parseOutput<Name extends CommandName>(name: Name, output: unknown): CommandOutput<Name> {
+  return rowOf(name).output.parse(output) as CommandOutput<Name>;
 }
 
 /** Joins a row of the table with what its family says about it. */

@@ -6,7 +6,7 @@ import { Fault, toFault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
 import type { CommandCall, Commands } from './api.ts';
 import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
-import type { Answer, BoundCommand, OpenCall, Place } from './bind.ts';
+import { type Answer, type BoundCommand, type OpenCall, type Place, parseOutput } from './bind.ts';
 import { type CommandDeps, liveCaller } from './deps.ts';
 import { inputDigest } from './digest.ts';
 import { createRegistry } from './registry.ts';
@@ -45,7 +45,7 @@ export function createCommands(deps: CommandDeps): CommandPipeline {
       input: CommandInput<Name>,
       caller: Caller,
     ): Promise<CommandOutput<Name>> => {
-      return outputOf(name, await run({ name, input, caller, client: '', correlationId: deps.ids.uuidv7() }));
+      return parseOutput(name, await run({ name, input, caller, client: '', correlationId: deps.ids.uuidv7() }));
     },
     listFor: (caller) =>
       [...registry.values()].map(({ contract }) => contract).filter((contract) => admits(contract, caller)),
@@ -55,11 +55,6 @@ export function createCommands(deps: CommandDeps): CommandPipeline {
       await Promise.allSettled(running);
     },
   };
-}
-
-/** What `run` resolved with, as the type of its command: it was parsed by that command's own schema. */
-function outputOf<Name extends CommandName>(_name: Name, output: unknown): CommandOutput<Name> {
-  return output as CommandOutput<Name>;
 }
 
 function admits(contract: CommandContract, caller: Caller): boolean {

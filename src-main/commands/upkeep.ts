@@ -1,0 +1,73 @@
+import type { Log } from '../base/log.ts';
+import type { Charon } from '../charon/api.ts';
+import type { Lethe } from '../lethe/api.ts';
+import type { EventHub } from './events.ts';
+
+const expireEveryMs = 60_000;
+/** Between two chunks of store work, so that requests go first. */
+const chunkPauseMs = 5;
+/** How long after the last commit the store's work begins. */
+const restMs = 50;
+
+/** Work that nobody asks for: indexes that follow behind commits, proposals whose time is over. */
+export interface Upkeep {
+  /** Waits for the chunk that runs, then does no more. */
+  stop(): Promise<void>;
+}
+
+/** Starts it. A failure is logged and tried again with the next commit or minute; it never reaches a caller. */
+export function startUpkeep(deps: {
+  readonly lethe: Lethe;
+  readonly charon: Charon;
+  readonly events: EventHub;
+  readonly log: Log;
+}): Upkeep {
+  const { lethe, charon, events, log } = deps;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let chunk: Promise<void> = Promise.resolve();
+
+  const later = (delayMs: number): void => {
+    if (stopped || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      chunk = maintainOnce();
+    }, delayMs);
+    timer.unref();
+  };
+  const maintainOnce = async (): Promise<void> => {
+    try {
+      if (await lethe.maintain()) later(chunkPauseMs);
+    } catch (thrown) {
+      log.error({ err: thrown }, 'the indexes could not be brought up to date');
+    }
+  };
+  const expire = async (): Promise<void> => {
+    try {
+      const expired = await charon.expireProposals();
+      if (expired > 0) log.info({ expired }, 'proposals expired');
+    } catch (thrown) {
+      log.error({ err: thrown }, 'proposals past their time could not be expired');
+    }
+  };
+
+  let expiring: Promise<void> = expire();
+  const sweep = setInterval(() => {
+    expiring = expire();
+  }, expireEveryMs);
+  sweep.unref();
+  const unsubscribe = events.subscribe((event) => {
+    if (event.kind === 'changeset_created') later(restMs);
+  });
+  later(0);
+
+  return {
+    stop: async () => {
+      stopped = true;
+      unsubscribe();
+      clearInterval(sweep);
+      clearTimeout(timer);
+      await Promise.all([chunk, expiring]);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
+import { openApp } from '../app.ts';
+import { systemClock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { systemIds } from '../base/ids.ts';
+import { openLog } from '../base/log.ts';
+import { parseOutput } from '../commands/bind.ts';
+import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
+import { readHost } from '../home/host-file.ts';
+import { findOwnerKey } from '../home/keys.ts';
+import { connectOwnerSocket } from '../transports/owner-socket-client.ts';
+import { productVersion } from './version.ts';
+
+/** The owner's commands, wherever they run: in the process that holds the home, or in this one over the files. */
+export interface OwnerAccess {
+  call<Name extends CommandName>(name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
+  close(): Promise<void>;
+}
+
+export interface AccessOptions {
+  readonly home: string;
+  readonly env: Environment;
+  /** Whether a home that does not exist yet may be made. */
+  readonly create: boolean;
+}
+
+/**
+ * Reaches the running host through its owner socket, else opens the files (`charon.md` §8). Throws HOME_INVALID when
+ * there is no home, HOME_LOCKED when a process holds it whose socket does not answer.
+ */
+export async function openAccess(options: AccessOptions): Promise<OwnerAccess> {
+  const paths = homePaths(options.home, options.env);
+  const host = await reachHost(paths);
+  if (host !== undefined) return host;
+  if (!options.create && !homeExists(paths)) {
+    throw new Fault(
+      'HOME_INVALID',
+      'There is no Memory Git home at that place. Name it with --home, or make one: charon serve.',
+    );
+  }
+  return openFiles(options);
+}
+
+async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
+  const socket = readHost(paths.host)?.socket;
+  const ownerKey = findOwnerKey(paths);
+  if (socket === undefined || socket === null || ownerKey === undefined) return undefined;
+  try {
+    const client = await connectOwnerSocket({ path: socket, ownerKey });
+    return {
+      call: async (name, input) => parseOutput(name, await client.call(name, input)),
+      close: async () => client.close(),
+    };
+  } catch {
+    // A host that died leaves its note behind: the lock says who really holds the home.
+    return undefined;
+  }
+}
+
+async function openFiles({ home, env }: AccessOptions): Promise<OwnerAccess> {
+  const app = await openApp({
+    home,
+    env,
+    doors: null,
+    version: productVersion,
+    clock: systemClock,
+    ids: systemIds(),
+    log: openLog('warn'),
+  });
+  const caller = app.ownerCaller('files');
+  return { call: (name, input) => app.commands.call(name, input, caller), close: () => app.close() };
+}

@@ -1,0 +1,75 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type App, openApp } from '../app.ts';
+import { assert, assertNever } from '../base/assert.ts';
+import { systemClock } from '../base/clock.ts';
+import { toFault } from '../base/fault.ts';
+import { type Ids, systemIds } from '../base/ids.ts';
+import { openLog } from '../base/log.ts';
+import type { EngineInbound, EngineOptions, EngineOutbound } from './engine-protocol.ts';
+
+/** The engine in a thread of its own: the window's shell starts it and speaks `engine-protocol.ts` with it. */
+export async function runEngine(port: MessagePort, options: EngineOptions): Promise<void> {
+  const say = (message: EngineOutbound): void => port.postMessage(message);
+  const log = openLog('info');
+  const ids = systemIds();
+  let app: App;
+  try {
+    app = await openApp({
+      home: options.home,
+      env: process.env,
+      doors: { agentPort: options.port, ownerPageDir: options.ownerPage ? options.rendererDir : null },
+      version: options.version,
+      clock: systemClock,
+      ids,
+      log,
+    });
+  } catch (thrown) {
+    const fault = toFault(thrown);
+    if (fault.code === 'INTERNAL') log.fatal({ err: thrown }, 'the engine could not start');
+    say({ kind: 'failed', fault: fault.toWire() });
+    port.close();
+    return;
+  }
+  app.commands.subscribe((event) => say({ kind: 'event', event }));
+  port.on('message', (message: EngineInbound) => void answer(app, ids, port, message));
+  say({
+    kind: 'ready',
+    doors: {
+      mcp: app.doors.mcp,
+      ledger: null,
+      owner: app.newLoginUrl() ?? null,
+      socket: app.doors.socket,
+      home: app.home,
+    },
+  });
+}
+
+/** Answers one message. Never rejects: what goes wrong is a fault on its way back. */
+async function answer(app: App, ids: Ids, port: MessagePort, message: EngineInbound): Promise<void> {
+  const say = (reply: EngineOutbound): void => port.postMessage(reply);
+  if (message.kind === 'close') {
+    await app.close();
+    say({ kind: 'closed' });
+    port.close();
+    return;
+  }
+  if (message.kind !== 'request') return assertNever(message, 'the shell asks or closes');
+  const { id, name, input } = message;
+  try {
+    const output = await app.commands.run({
+      name,
+      input,
+      caller: app.ownerCaller('window'),
+      client: 'desk',
+      correlationId: ids.uuidv7(),
+    });
+    say({ kind: 'result', id, output });
+  } catch (thrown) {
+    say({ kind: 'fault', id, fault: toFault(thrown).toWire() });
+  }
+}
+
+if (parentPort !== null) {
+  assert(typeof workerData === 'object' && workerData !== null, 'the engine is started with its options');
+  await runEngine(parentPort, workerData);
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openApp } from '../app.ts';
+import { systemClock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { systemIds } from '../base/ids.ts';
+import { openLog } from '../base/log.ts';
+import type { Environment } from '../home/home.ts';
+import { type ExitCode, exitCodes } from './cli-exit.ts';
+import { productVersion } from './version.ts';
+
+export interface ServeOptions {
+  readonly home: string;
+  readonly env: Environment;
+  /** Null: the port of the settings. */
+  readonly port: number | null;
+  readonly ownerPage: boolean;
+  readonly json: boolean;
+  readonly print: (value: unknown, text: string) => void;
+}
+
+/**
+ * The engine in this process, without a window: opens everything, prints the ready line (`charon.md` §8) and serves until
+ * SIGINT or SIGTERM; a second signal does not wait for the closing.
+ */
+export async function serve(options: ServeOptions): Promise<ExitCode> {
+  const { home, env } = options;
+  const stopped = nextSignal();
+  const ownerPageDir = options.ownerPage ? requireRenderer() : null;
+  const app = await openApp({
+    home,
+    env,
+    doors: { agentPort: options.port, ownerPageDir },
+    version: productVersion,
+    clock: systemClock,
+    ids: systemIds(),
+    log: openLog(options.json ? 'warn' : 'info'),
+  });
+  const owner = app.newLoginUrl() ?? null;
+  options.print(
+    { ready: true, mcp: app.doors.mcp, ledger: null, owner, home, pid: process.pid },
+    readyText(app.doors.mcp, owner, home),
+  );
+  await stopped;
+  process.once('SIGINT', () => process.exit(exitCodes.refused));
+  process.once('SIGTERM', () => process.exit(exitCodes.refused));
+  await app.close();
+  return exitCodes.done;
+}
+
+function readyText(mcp: string | null, owner: string | null, home: string): string {
+  const lines = [`Agents:  ${mcp}`, `Home:    ${home}`];
+  if (owner !== null) lines.push(`Desk:    ${owner}`, '         (works once, within a minute)');
+  return [...lines, 'Ctrl-C ends it.'].join('\n');
+}
+
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+      resolve();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}
+
+/** The folder of the built desk, beside this program in a package and in `out` of a checkout; undefined when not built. */
+export function findRenderer(): string | undefined {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'out', 'renderer');
+    if (existsSync(join(candidate, 'index.html'))) return candidate;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function requireRenderer(): string {
+  const folder = findRenderer();
+  if (folder !== undefined) return folder;
+  throw new Fault(
+    'STORE_UNAVAILABLE',
+    'The desk is not built, so there is no owner page to serve. Run npm run build first, or serve without --owner-page.',
+  );
+}
