@@ -130,6 +130,23 @@ describe('following behind', () => {
     expect(verifyTextIndex(temp.db, versionSource(temp.db)(0, 100))).toEqual([]);
   });
 
+  test('L61 a step of maintenance whose write is undone leaves no trace, and can be done again', async () => {
+    const { temp, history } = await openHistory();
+    await history.commit(work, [add('alpha'), add('beta')]);
+    temp.db.exec('BEGIN IMMEDIATE');
+    expect(() =>
+      temp.db.savepoint(() => {
+        maintainTextIndex(temp.db);
+        throw new Error('undone');
+      }),
+    ).toThrow('undone');
+    temp.db.exec('COMMIT');
+    expect(search(temp, history, work, 'alpha').matches).toHaveLength(1);
+    while (maintain(temp));
+    expect(search(temp, history, work, 'alpha beta').matches).toHaveLength(2);
+    expect(verifyTextIndex(temp.db, versionSource(temp.db)(0, 100))).toEqual([]);
+  });
+
   test('L71 what waits is found by lookups along the ops', async () => {
     const { temp } = await openHistory();
     listTouchingOps(temp.db, 0, 1);

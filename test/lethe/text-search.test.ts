@@ -84,6 +84,26 @@ describe('what a head shows', () => {
   });
 });
 
+test('L70 as many kinds and tags as a memory can have are one filter', () => {
+  const model = openTextModel();
+  const tags = Array.from({ length: 64 }, (_, index) => `tag ${index}`);
+  model.write(1, { content: 'word', kind: 'fact', tags });
+  model.write(2, { content: 'word', kind: 'fact', tags: tags.slice(1) });
+  model.index();
+  const kinds = ['observation', 'fact', 'decision', 'task', 'flag', 'record'];
+  expect(found(model, 'word', { filter: { kinds, tags } })).toEqual([1]);
+});
+
+test('L66 a word longer than the index keeps is told apart from its like', () => {
+  const model = openTextModel();
+  const [long, like] = [`${'z'.repeat(200)}1`, `${'z'.repeat(200)}2`];
+  model.write(1, { content: long });
+  model.write(2, { content: like });
+  model.index();
+  expect(found(model, like)).toEqual([2]);
+  expect(foundInContext(model, long)).toEqual([[1, 1]]);
+});
+
 describe('the order of a search', () => {
   test('L69 the whole query before a part, words before beginnings before inner parts, a quotation first', () => {
     const model = openTextModel();

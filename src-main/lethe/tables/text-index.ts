@@ -82,7 +82,7 @@ const touchingJoin = `JOIN memory_changesets c ON c.seq = o.seq
 export function listTouchingOps(db: ReadableDb, after: number, limit: number): readonly TouchingOp[] {
   return db
     .query<[number, number], TouchingOp>(
-      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT ?`,
+      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT +?`,
     )
     .all(after, limit);
 }
@@ -92,7 +92,7 @@ export function listTouchingOpsBack(db: ReadableDb, after: number, upTo: number,
   return db
     .query<[number, number, number], TouchingOp>(
       `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin}
-        WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT ?`,
+        WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT +?`,
     )
     .all(after, upTo, limit);
 }
