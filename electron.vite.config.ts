@@ -40,6 +40,7 @@ export default defineConfig({
     build: {
       outDir: resolve(root, 'out/renderer'),
       target: 'chrome140',
+      minify: true,
       // Inlined assets would need looser content rules than 'self'.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
