@@ -101,8 +101,10 @@ export function findBorderViolations(tree: SourceTree): readonly Violation[] {
     if (found.kind === 'builtin') return path.startsWith('src-renderer/') ? 'the renderer has no Node' : undefined;
     if (found.kind !== 'file') return undefined;
     const contract = found.target.startsWith('src-preload/contract/');
-    if (path.startsWith('src-main/'))
-      return contract || found.target.startsWith('src-main/') ? undefined : 'main sees itself and the contract';
+    if (path.startsWith('src-main/')) {
+      const own = found.target.startsWith('src-main/') || found.target === 'package.json';
+      return contract || own ? undefined : 'main sees itself and the contract';
+    }
     if (path.startsWith('src-renderer/'))
       return contract || found.target.startsWith('src-renderer/')
         ? undefined
