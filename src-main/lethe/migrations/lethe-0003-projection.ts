@@ -39,11 +39,13 @@ export const lethe0003Projection: Migration = {
       key INTEGER NOT NULL CHECK (key >= memory),
       chain INTEGER NOT NULL,
       version INTEGER NOT NULL CHECK (version <= key),
-      status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 4),
+      status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 3),
+      linked INTEGER CHECK (linked <> memory),
       PRIMARY KEY (memory, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX memory_touches_by_chain ON memory_touches (chain, key);
     CREATE INDEX memory_touches_by_memory_chain ON memory_touches (memory, chain, key) WHERE key <> memory;
+    CREATE INDEX memory_touches_linked ON memory_touches (memory, key) WHERE linked IS NOT NULL;
 
     CREATE TABLE memory_versions (
       version INTEGER PRIMARY KEY,

@@ -50,7 +50,8 @@ export function applyOps(sight: WritableSight, changeset: AppliedChangeset, pare
   for (const op of changeset.ops) {
     const changes = new Map(changesOf(draft, op).map((change) => [change.memory, change]));
     for (const change of changes.values()) {
-      const touch: Touch = { ...change, key: opNumber(changeset.seq, op.ordinal), chain };
+      const linked = [...changes.keys()].find((memory) => memory !== change.memory);
+      const touch: Touch = { ...change, key: opNumber(changeset.seq, op.ordinal), chain, linked };
       activeChange += Number(isLive(touch)) - Number(isLive(current(draft, touch.memory)));
       insertTouch(sight.db, touch);
       draft.touched.set(touch.memory, touch);

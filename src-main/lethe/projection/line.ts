@@ -32,9 +32,11 @@ export interface Turn {
  */
 export function findWay(sight: Sight, head: number, seq: number): readonly Turn[] {
   const way: Turn[] = [];
+  const goal = sight.places.get(seq);
   let from = head;
   for (;;) {
-    const place = findOldestOnLine(sight, sight.places.get(from), (one) => sees(sight, one.seq, seq));
+    const start = sight.places.get(from);
+    const place = start.chain === goal.chain ? goal : findOldestOnLine(sight, start, (one) => sees(sight, one.seq, seq));
     const arrived = place.seq === seq;
     way.push({ place, arrived });
     if (arrived) return way;

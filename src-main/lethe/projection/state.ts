@@ -22,10 +22,15 @@ export function seesTouch(sight: Sight, heads: readonly Place[], touch: Touch): 
  * The newest touch of a memory that one of the heads sees: its state there (`L86`). The touches of one memory that a head
  * sees form a line by ancestry, because a merge whose sides both touched it is refused. Reads one touch where nothing newer
  * was made elsewhere; after 16 unseen ones it asks each chain that touched the memory instead.
+ * @param below only touches by earlier ops than this one count
  */
-export function findNewestTouch(sight: Sight, heads: readonly Place[], memory: number): Touch | undefined {
-  const newestSeq = Math.max(...heads.map((head) => head.seq));
-  let upTo = lastOpOf(newestSeq);
+export function findNewestTouch(
+  sight: Sight,
+  heads: readonly Place[],
+  memory: number,
+  below = Number.POSITIVE_INFINITY,
+): Touch | undefined {
+  let upTo = Math.min(below - 1, lastOpOf(Math.max(...heads.map((head) => head.seq))));
   for (const limit of [1, unseenTouchesMax - 1]) {
     const touches = listNewestTouches(sight.db, memory, upTo, limit);
     const seen = touches.find((touch) => seesTouch(sight, heads, touch));

@@ -85,7 +85,7 @@ export function nextChain(db: ReadableDb): number {
 export function listChain(db: ReadableDb, chain: number, afterPosition: number, uptoPosition: number, limit: number): readonly number[] {
   return db
     .query<[number, number, number, number], { seq: number }>(
-      'SELECT seq FROM memory_places WHERE chain = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?',
+      'SELECT seq FROM memory_places WHERE chain = ? AND position > ? AND position <= ? ORDER BY position LIMIT +?',
     )
     .all(chain, afterPosition, uptoPosition, limit)
     .map((row) => row.seq);

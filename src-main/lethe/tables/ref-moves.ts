@@ -45,6 +45,15 @@ export function findMoveBySeq(db: ReadableDb, seq: number): RefMoveRow | undefin
   return db.query<[number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq = ?`).get(seq);
 }
 
+/** The creation of a ref. */
+export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: string): RefMoveRow | undefined {
+  return db
+    .query<[string, string], RefMoveRow>(
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY moved_ms, seq LIMIT 1`,
+    )
+    .get(projectId, refName);
+}
+
 /** Moves of every ref and project after the number `after`, oldest first, at most `limit`. */
 export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
   return db

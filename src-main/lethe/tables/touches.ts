@@ -13,6 +13,8 @@ export interface Touch {
   /** The op that made the state which the memory has from here on (retiring keeps the state it had). */
   readonly version: number;
   readonly status: TouchStatus;
+  /** The other memory of an op that retired one and made another from it: the one it came from, or became. */
+  readonly linked: number | undefined;
 }
 
 interface TouchRow {
@@ -21,19 +23,22 @@ interface TouchRow {
   chain: number;
   version: number;
   status: number;
+  linked: number | null;
 }
 
-const columns = 'memory, key, chain, version, status';
+const columns = 'memory, key, chain, version, status, linked';
 
 export const touchQueries = {
-  newest: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key <= ? ORDER BY key DESC LIMIT ?`,
+  newest: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key <= ? ORDER BY key DESC LIMIT +?`,
   exact: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key = ?`,
   nextChain: 'SELECT chain FROM memory_touches WHERE memory = ? AND key <> memory AND chain > ? ORDER BY chain LIMIT 1',
   newestOfChain: `SELECT ${columns} FROM memory_touches
     WHERE memory = ? AND key <> memory AND chain = ? AND key <= ? ORDER BY key DESC LIMIT 1`,
-  ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key > ? AND key <= ? ORDER BY key, memory LIMIT ?`,
-  ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key >= ? AND key <= ? ORDER BY key DESC, memory DESC LIMIT ?`,
-  ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key > ? AND key <= ? ORDER BY key LIMIT ?`,
+  ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key > ? AND key <= ? ORDER BY key, memory LIMIT +?`,
+  ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key >= ? AND key <= ? ORDER BY key DESC, memory DESC LIMIT +?`,
+  ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key > ? AND key <= ? ORDER BY key LIMIT +?`,
+  linked: `SELECT ${columns} FROM memory_touches
+    WHERE memory = ? AND key <= ? AND linked IS NOT NULL ORDER BY key DESC LIMIT +?`,
 } as const;
 
 /** Touches of a memory at or below an op number, newest first, visible or not. */
@@ -72,16 +77,25 @@ export function listTouchesOfMemory(db: ReadableDb, memory: number, after: numbe
   return db.query<[number, number, number, number], TouchRow>(touchQueries.ofMemory).all(memory, after, upTo, limit).map(toTouch);
 }
 
+/** Touches of a memory at or below an op number that link it with another, newest first, visible or not. */
+export function listLinkedTouches(db: ReadableDb, memory: number, upTo: number, limit: number): readonly Touch[] {
+  return db.query<[number, number, number], TouchRow>(touchQueries.linked).all(memory, upTo, limit).map(toTouch);
+}
+
 export function insertTouch(db: WritableDb, touch: Touch): void {
-  db.command<[number, number, number, number, number]>(`INSERT INTO memory_touches (${columns}) VALUES (?, ?, ?, ?, ?)`).run(
+  db.command<[number, number, number, number, number, number | null]>(
+    `INSERT INTO memory_touches (${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
+  ).run(
     touch.memory,
     touch.key,
     touch.chain,
     touch.version,
     touchStatuses.indexOf(touch.status),
+    touch.linked ?? null,
   );
 }
 
 function toTouch(row: TouchRow): Touch {
-  return { memory: row.memory, key: row.key, chain: row.chain, version: row.version, status: touchStatuses[row.status] ?? 'blank' };
+  const { memory, key, chain, version } = row;
+  return { memory, key, chain, version, status: touchStatuses[row.status] ?? 'blank', linked: row.linked ?? undefined };
 }
