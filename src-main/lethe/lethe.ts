@@ -5,23 +5,12 @@ import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Signer } from '../canonical/signature.ts';
-import { type Batch, createBatch, type WriteVerb } from '../sqlite/batch.ts';
-import type { Connection, ReadableDb } from '../sqlite/driver.ts';
+import { type Batch, createBatch } from '../sqlite/batch.ts';
+import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import type { Lethe } from './api.ts';
-import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
-import { commitChangeset } from './commit.ts';
-import { readGraph } from './graph.ts';
-import { initProject } from './init.ts';
-import { readLog } from './log.ts';
+import { historyVerbs, manifestVerbs, mergeVerbs, projectVerbs, type ReadVerb, upkeepVerbs, type Write } from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
-import { listOriginators } from './originators.ts';
-import { isAncestor } from './projection/view.ts';
-import { requireProject } from './projects.ts';
-import { createRef, listProjectRefs } from './refs.ts';
-import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
-import { listProjects } from './tables/projects.ts';
-import { findRef } from './tables/refs.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export interface LetheOptions {
@@ -46,14 +35,11 @@ export interface LetheOptions {
 /** Shortest merge key that is taken (`lethe.md` §8). */
 const mergeKeyBytesMin = 32;
 
-type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
-type Write = <Result>(verb: WriteVerb<Result, EngineEvent>) => Promise<Result>;
-
 /**
  * Opens the store (`Lethe`): the database with its migrations, the batch that all writes share, and every verb over them.
  * Throws HOME_INVALID and STORE_UNAVAILABLE as `openStore` does, KEYS_INVALID for a merge key that is too short.
  */
-export function openLethe(options: LetheOptions): HistoryVerbs & Pick<Lethe, 'close'> {
+export function openLethe(options: LetheOptions): PartialLethe {
   requireMergeKeys(options.mergeKeys);
   const connection = options.readOnly
     ? openStoreReadOnly(options.path, letheMigrations, options.tuning)
@@ -61,8 +47,10 @@ export function openLethe(options: LetheOptions): HistoryVerbs & Pick<Lethe, 'cl
   return letheOver(connection, options);
 }
 
+type PartialLethe = ReturnType<typeof projectVerbs> & ReturnType<typeof historyVerbs> & ReturnType<typeof mergeVerbs> & Pick<Lethe,'close'>;
+
 /** The verbs over an open connection, which `close` closes. */
-export function letheOver(connection: Connection, options: LetheOptions): HistoryVerbs & Pick<Lethe, 'close'> {
+export function letheOver(connection: Connection, options: LetheOptions): PartialLethe {
   const context: VerbContext = {
     clock: options.clock,
     ids: options.ids,
@@ -77,63 +65,10 @@ export function letheOver(connection: Connection, options: LetheOptions): Histor
   const read: ReadVerb = (verb) => connection.reading(() => verb(connection));
   const write: Write = options.readOnly ? refuseWrite : (verb) => batch.write(verb);
   return {
+    ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
+    ...mergeVerbs(read, write, context),
     close: () => closeLethe(connection, batch, options.readOnly),
-  };
-}
-
-type HistoryVerbs = Pick<
-  Lethe,
-  | 'listProjects'
-  | 'getProject'
-  | 'initProject'
-  | 'listRefs'
-  | 'findRef'
-  | 'createRef'
-  | 'commit'
-  | 'findChangeset'
-  | 'findChangesetByKey'
-  | 'log'
-  | 'graph'
-  | 'isAncestor'
-  | 'originators'
->;
-
-function historyVerbs(read: ReadVerb, write: Write, context: VerbContext): HistoryVerbs {
-  return {
-    listProjects: () => read(listProjects),
-    getProject: (projectId) => read((db) => requireProject(db, projectId)),
-    initProject: (input) => write((db, emit) => initProject(db, emit, context, input)),
-    listRefs: (projectId, page) => read((db) => listProjectRefs(db, projectId, page)),
-    findRef: (projectId, refName) => read((db) => findRef(db, projectId, refName)?.ref),
-    createRef: (input) => write((db, emit) => createRef(db, emit, context, input)),
-    commit: (input) => write((db, emit) => commitChangeset(db, emit, context, input)),
-    findChangeset: (changesetId) =>
-      read((db) => {
-        const row = findChangesetRow(db, changesetId);
-        return row === undefined ? undefined : readChangeset(db, row);
-      }),
-    findChangesetByKey: (projectId, author, key) =>
-      read((db) => {
-        const row = findChangesetRowByKey(db, projectId, author, key);
-        return row === undefined ? undefined : readChangeset(db, row);
-      }),
-    log: (input) => read((db) => readLog(db, input)),
-    graph: (input) => read((db) => readGraph(db, input)),
-    isAncestor: (ancestor, descendant) =>
-      read((db) =>
-        isAncestor(
-          db,
-          getChangesetRow(db, ancestor, 'ancestor').seq,
-          getChangesetRow(db, descendant, 'descendant').seq,
-        ),
-      ),
-    originators: (from, to) =>
-      read((db) => {
-        const [fromRow, toRow] = [getChangesetRow(db, from, 'from'), getChangesetRow(db, to, 'to')];
-        if (fromRow.project_id !== toRow.project_id) throw changesetNotFound(to, 'to');
-        return listOriginators(db, fromRow.seq, toRow.seq);
-      }),
   };
 }
 

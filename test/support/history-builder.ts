@@ -82,8 +82,8 @@ export interface TempLethe {
   readonly clock: FakeClock;
   readonly ids: Ids;
   readonly events: EngineEvent[];
-  /** Closes and opens the same file again. */
-  reopen(): TempLethe;
+  /** Closes and opens the same file again, with other keys or owner where a test says so. */
+  reopen(changed?: TempLetheOptions): TempLethe;
   /** Closes the store and removes its folder. */
   remove(): void;
 }
@@ -125,9 +125,9 @@ function openAt(folder: string, clock: FakeClock, ids: Ids, options: TempLetheOp
     clock,
     ids,
     events,
-    reopen: () => {
+    reopen: (changed = {}) => {
       lethe.close();
-      return openAt(folder, clock, ids, options);
+      return openAt(folder, clock, ids, { ...options, ...changed });
     },
     remove: () => {
       lethe.close();

@@ -1,0 +1,115 @@
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import type { WriteVerb } from '../sqlite/batch.ts';
+import type { ReadableDb } from '../sqlite/driver.ts';
+import { advanceRef } from './advance.ts';
+import { listProjectAdvances } from './advances.ts';
+import type { Lethe } from './api.ts';
+import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
+import { commitChangeset } from './commit.ts';
+import { readGraph } from './graph.ts';
+import { initProject } from './init.ts';
+import { readLog } from './log.ts';
+import { getManifest, pinManifest, type ReadContext, readManifestContext } from './manifest.ts';
+import { listOriginators } from './originators.ts';
+import { isAncestor } from './projection/view.ts';
+import { requireProject } from './projects.ts';
+import { createRef, listProjectRefs } from './refs.ts';
+import { findAdvanceOfProposal } from './tables/advances.ts';
+import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
+import { listProjects } from './tables/projects.ts';
+import { findRef } from './tables/refs.ts';
+import { maintainTextIndex } from './text-head.ts';
+import type { VerbContext } from './verb-context.ts';
+import { type VerifyTools, verifyChain } from './verify-chain.ts';
+
+/** Runs a read in one read transaction. */
+export type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
+/** Runs a write in the shared batch, or refuses it where nothing may be written. */
+export type Write = <Result>(verb: WriteVerb<Result, EngineEvent>) => Promise<Result>;
+
+type ProjectVerbs = Pick<Lethe, 'listProjects' | 'getProject' | 'initProject' | 'listRefs' | 'findRef' | 'createRef'>;
+
+/** Projects and refs. */
+export function projectVerbs(read: ReadVerb, write: Write, context: VerbContext): ProjectVerbs {
+  return {
+    listProjects: () => read(listProjects),
+    getProject: (projectId) => read((db) => requireProject(db, projectId)),
+    initProject: (input) => write((db, emit) => initProject(db, emit, context, input)),
+    listRefs: (projectId, page) => read((db) => listProjectRefs(db, projectId, page)),
+    findRef: (projectId, refName) => read((db) => findRef(db, projectId, refName)?.ref),
+    createRef: (input) => write((db, emit) => createRef(db, emit, context, input)),
+  };
+}
+
+type HistoryVerbs = Pick<
+  Lethe,
+  'commit' | 'findChangeset' | 'findChangesetByKey' | 'log' | 'graph' | 'isAncestor' | 'originators'
+>;
+
+/** Changesets and how they hang together. */
+export function historyVerbs(read: ReadVerb, write: Write, context: VerbContext): HistoryVerbs {
+  return {
+    commit: (input) => write((db, emit) => commitChangeset(db, emit, context, input)),
+    findChangeset: (changesetId) =>
+      read((db) => {
+        const row = findChangesetRow(db, changesetId);
+        return row === undefined ? undefined : readChangeset(db, row);
+      }),
+    findChangesetByKey: (projectId, author, key) =>
+      read((db) => {
+        const row = findChangesetRowByKey(db, projectId, author, key);
+        return row === undefined ? undefined : readChangeset(db, row);
+      }),
+    log: (input) => read((db) => readLog(db, input)),
+    graph: (input) => read((db) => readGraph(db, input)),
+    isAncestor: (ancestor, descendant) =>
+      read((db) => {
+        const [low, high] = [getChangesetRow(db, ancestor, 'ancestor'), getChangesetRow(db, descendant, 'descendant')];
+        return isAncestor(db, low.seq, high.seq);
+      }),
+    originators: (from, to) =>
+      read((db) => {
+        const [fromRow, toRow] = [getChangesetRow(db, from, 'from'), getChangesetRow(db, to, 'to')];
+        if (fromRow.project_id !== toRow.project_id) throw changesetNotFound(to, 'to');
+        return listOriginators(db, fromRow.seq, toRow.seq);
+      }),
+  };
+}
+
+type MergeVerbs = Pick<Lethe, 'advance' | 'findAdvance' | 'listAdvances'>;
+
+/** The protected move and its records. */
+export function mergeVerbs(read: ReadVerb, write: Write, context: VerbContext): MergeVerbs {
+  return {
+    advance: async (input) => {
+      const outcome = await write((db, emit) => advanceRef(db, emit, context, input));
+      if (outcome.kind === 'refused') throw outcome.fault;
+      return { ref: outcome.ref, advance: outcome.advance };
+    },
+    findAdvance: ({ projectId, proposalId }) => read((db) => findAdvanceOfProposal(db, projectId, proposalId)?.advance),
+    listAdvances: (projectId, page) => read((db) => listProjectAdvances(db, projectId, page)),
+  };
+}
+
+type ManifestVerbs = Pick<Lethe, 'pinContext' | 'getManifest' | 'manifestContext'>;
+
+/** Manifests of contexts that `readContext` reads. */
+export function manifestVerbs(read: ReadVerb, write: Write, context: VerbContext, readContext: ReadContext): ManifestVerbs {
+  return {
+    // Read before the write: at its head the answer is the same for ever, and the batch is not held up by it.
+    pinContext: async (input) => {
+      const reply = read((db) => readContext(db, input));
+      return write((db) => pinManifest(db, context, input, reply));
+    },
+    getManifest: (manifestId) => read((db) => getManifest(db, manifestId)),
+    manifestContext: (projectId, manifestId) => read((db) => readManifestContext(db, projectId, manifestId, readContext)),
+  };
+}
+
+/** Verification, and the work that follows behind commits. */
+export function upkeepVerbs(read: ReadVerb, write: Write, tools: VerifyTools): Pick<Lethe, 'verifyChain' | 'maintain'> {
+  return {
+    verifyChain: (projectId, onProgress) => verifyChain(read, projectId, tools, onProgress),
+    maintain: () => write((db) => maintainTextIndex(db)),
+  };
+}
