@@ -38,21 +38,22 @@ export interface HeadView<State extends LiveState> {
   listTail(after: number, limit: number): Tail;
 }
 
-/** What one call of `collect` saw. */
+/** What one call of `collect` found. */
 export interface Collected {
   /** Live memories that hold what was asked for, as many as were found before a bound. */
   readonly holders: number;
   /** The bound on holders was reached: there may be more, older than `lowest`. */
   readonly saturated: boolean;
-  /** The oldest version that was looked at. */
+  /** The version of the oldest holder that was found. */
   readonly lowest: number;
 }
 
 /** The candidates of one query at one head. */
 export interface Candidates<State extends LiveState> {
   /**
-   * Looks at the newest versions that have every token, until `holdersMax` live memories hold what was asked for.
-   * The index says only that a version may hold it: `holds` decides, from the text as it is at the head.
+   * Finds the live memories that hold what was asked for: those with the newest live versions, `holdersMax` at most, the
+   * same ones whether the index holds them yet or not. A version that has every token may hold it: `holds` decides, from
+   * the text as it is at the head.
    * @param downTo versions below this number are left out, and `complete` says so when there may be some
    */
   collect(
@@ -61,7 +62,7 @@ export interface Candidates<State extends LiveState> {
     holdersMax: number,
     downTo?: number,
   ): Collected;
-  /** Every live memory that was looked at and passes the filter, in no particular order. */
+  /** Every memory that a `collect` found, each once, in no particular order. */
   list(): readonly State[];
   /** False once a bound other than `holdersMax` ended the search: older memories may be missing. */
   readonly complete: boolean;
@@ -103,85 +104,155 @@ export function openCandidates<State extends LiveState>(
   lookedFor: number,
   bounds: CandidateBounds = candidateBounds,
 ): Candidates<State> {
-  const states = new Map<number, State | undefined>();
-  const sightings = new Map<number, number>();
-  const passedOver = new Set<number>();
+  const states = openStates(view, filter, lookedFor, bounds);
+  const passedOver = openPassedOver();
+  const found = new Set<State>();
   const projectKey = findProjectKey(db, view.projectId);
   const filterTokens = (filter.tags ?? []).map(tagToken);
   const filterKinds = (filter.kinds ?? []).map(kindToken);
-  let rows = 0;
-  let work = 0;
-  let complete = true;
-
-  const look = (memory: number): State | undefined => {
-    const known = states.get(memory);
-    if (known !== undefined || states.has(memory)) return known;
-    const state = view.findLive(memory);
-    const kept = state !== undefined && passesFilter(state.text, filter) ? state : undefined;
-    states.set(memory, kept);
-    if (kept !== undefined) work += (kept.text.content.length + 64) * lookedFor;
-    return kept;
-  };
-  const spent = (): boolean => rows >= bounds.rowsMax || states.size >= bounds.statesMax || work >= bounds.workMax;
-
   const tail = view.listTail(findIndexedThrough(db), bounds.tailMax);
-  if (tail.more) complete = false;
-  const tailMemories = new Set(tail.versions.map((found) => found.memory));
-  for (const memory of tailMemories) look(memory);
+  const tailMemories = new Set(tail.versions.map((version) => version.memory));
+  let complete = !tail.more;
 
   /** One pass over the index; the version where a memory was passed over anew, else undefined. */
   const pass = (
     every: readonly string[],
-    seen: Set<number>,
+    met: Set<number>,
     range: VersionRange,
-    take: (memory: number) => boolean,
+    meet: (memory: number, version: number) => boolean,
   ): number | undefined => {
     if (projectKey === undefined) return undefined;
-    const none = [...passedOver].map(memoryToken);
+    const none = [...passedOver.memories].map(memoryToken);
     const query = { every: [...every, ...filterTokens], oneOf: [filterKinds], none };
     for (const { version, memory } of iterateVersions(db, projectKey, query, range)) {
-      if (spent()) {
+      if (states.spent()) {
         complete = false;
         return undefined;
       }
-      rows += 1;
-      if (!seen.has(memory)) {
-        seen.add(memory);
-        if (!take(memory)) return undefined;
-      } else if (sightAgain(memory)) return version;
+      states.countRow();
+      if (!met.has(memory)) {
+        met.add(memory);
+        if (!meet(memory, version)) return undefined;
+      } else if (passedOver.sightAgain(memory)) return version;
     }
     return undefined;
-  };
-  const sightAgain = (memory: number): boolean => {
-    const count = (sightings.get(memory) ?? 0) + 1;
-    sightings.set(memory, count);
-    if (count < sightingsMax || passedOver.size >= passedOverMax) return false;
-    passedOver.add(memory);
-    return true;
   };
 
   return {
     collect: (every, holds, holdersMax, downTo = 0) => {
-      let holders = 0;
-      let lowest = view.upTo;
-      const take = (memory: number): boolean => {
-        const state = look(memory);
-        if (state === undefined) return true;
-        work += state.text.content.length + 64;
-        lowest = Math.min(lowest, state.version);
-        if (holds(state.text)) holders += 1;
-        return holders < holdersMax;
+      const holders = openHolders<State>(holdersMax);
+      const holderOf = (memory: number): State | undefined => {
+        const state = states.look(memory);
+        return state !== undefined && holds(state.text) ? state : undefined;
       };
-      const seen = new Set<number>([...tailMemories, ...passedOver]);
-      for (const memory of seen) if (!take(memory)) return { holders, saturated: true, lowest };
+      const met = new Set<number>([...tailMemories, ...passedOver.memories]);
+      for (const memory of met) holders.add(holderOf(memory));
+      const meet = (memory: number, version: number): boolean => {
+        holders.add(holderOf(memory));
+        return !holders.settle(version);
+      };
       let upTo: number | undefined = every.length === 0 ? undefined : view.upTo;
-      while (upTo !== undefined) upTo = pass(every, seen, { upTo, downTo }, take);
-      if (downTo > 0 && holders < holdersMax) complete = false;
-      return { holders, saturated: holders >= holdersMax, lowest };
+      while (upTo !== undefined) upTo = pass(every, met, { upTo, downTo }, meet);
+      const saturated = holders.settle(0);
+      if (downTo > 0 && !saturated) complete = false;
+      for (const state of holders.settled) found.add(state);
+      const lowest = holders.settled.at(-1)?.version ?? view.upTo;
+      return { holders: holders.settled.length, saturated, lowest };
     },
-    list: () => [...states.values()].filter((state) => state !== undefined),
+    list: () => [...found],
     get complete() {
       return complete;
+    },
+  };
+}
+
+/** The states of one query, each asked for once, and what looking at them has cost. */
+interface States<State extends LiveState> {
+  /** The live state of a memory, when it passes the filter. Each look counts the text as searched through once. */
+  look(memory: number): State | undefined;
+  countRow(): void;
+  spent(): boolean;
+}
+
+function openStates<State extends LiveState>(
+  view: HeadView<State>,
+  filter: TextFilter,
+  lookedFor: number,
+  bounds: CandidateBounds,
+): States<State> {
+  const known = new Map<number, State | undefined>();
+  let rows = 0;
+  let work = 0;
+  const unitsOf = (state: State): number => state.text.content.length + 64;
+  const ask = (memory: number): State | undefined => {
+    const state = view.findLive(memory);
+    const kept = state !== undefined && passesFilter(state.text, filter) ? state : undefined;
+    known.set(memory, kept);
+    if (kept !== undefined) work += unitsOf(kept) * lookedFor;
+    return kept;
+  };
+  return {
+    look: (memory) => {
+      const state = known.has(memory) ? known.get(memory) : ask(memory);
+      if (state !== undefined) work += unitsOf(state);
+      return state;
+    },
+    countRow: () => {
+      rows += 1;
+    },
+    spent: () => rows >= bounds.rowsMax || known.size >= bounds.statesMax || work >= bounds.workMax,
+  };
+}
+
+/** Memories of which the index has shown so many versions that it is asked for no more of them. */
+interface PassedOver {
+  readonly memories: ReadonlySet<number>;
+  /** Counts another version of a memory; true when the memory is passed over from here on. */
+  sightAgain(memory: number): boolean;
+}
+
+function openPassedOver(): PassedOver {
+  const sightings = new Map<number, number>();
+  const memories = new Set<number>();
+  return {
+    memories,
+    sightAgain: (memory) => {
+      const count = (sightings.get(memory) ?? 0) + 1;
+      sightings.set(memory, count);
+      if (count < sightingsMax || memories.size >= passedOverMax) return false;
+      memories.add(memory);
+      return true;
+    },
+  };
+}
+
+/** Holders in the order of their live versions, newest first, however they were met: by that version or by another. */
+interface Holders<State extends LiveState> {
+  readonly settled: readonly State[];
+  add(state: State | undefined): void;
+  /** Takes in those that are not older than the version that the search has come down to; true when that is enough. */
+  settle(version: number): boolean;
+}
+
+function openHolders<State extends LiveState>(holdersMax: number): Holders<State> {
+  const settled: State[] = [];
+  /** Oldest first. */
+  const waiting: State[] = [];
+  return {
+    settled,
+    add: (state) => {
+      if (state === undefined) return;
+      const before = waiting.findLastIndex((other) => other.version < state.version);
+      waiting.splice(before + 1, 0, state);
+    },
+    settle: (version) => {
+      while (settled.length < holdersMax) {
+        const newest = waiting.at(-1);
+        if (newest === undefined || newest.version < version) break;
+        waiting.pop();
+        settled.push(newest);
+      }
+      return settled.length >= holdersMax;
     },
   };
 }
