@@ -21,6 +21,11 @@ export function listOpRows(db: ReadableDb, from: number, upto: number): readonly
   return db.query<[number, number], OpRow>(select).all(opNumber(from, 0), lastOpOf(upto));
 }
 
+/** One op with its payload. */
+export function findOpRow(db: ReadableDb, op: number): OpRow | undefined {
+  return db.query<[number, number], OpRow>(select).get(op, op);
+}
+
 /** The stored payload text of one op. */
 export function findOpPayload(db: ReadableDb, op: number): string | undefined {
   return db.query<[number], { body: string }>('SELECT body FROM memory_op_payloads WHERE op = ?').get(op)?.body;
