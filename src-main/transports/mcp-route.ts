@@ -58,10 +58,18 @@ export function createMcpRoute(options: {
       }
       const client = clients.clientOf(caller.credential.id, body);
       const response = await mcp.serve(webRequest(request, reply, options.url), body, { caller, client });
-      return reply.send(response);
+      return answer(reply, response);
     },
     endStreams: () => streams.empty(),
   };
+}
+
+/** Passes the SDK's answer on: a JSON one whole, with its length; anything else as the stream that it is. */
+async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const contentType = response.headers.get('content-type') ?? '';
+  if (!contentType.startsWith('application/json')) return reply.send(response);
+  const text = await response.text();
+  return reply.code(response.status).headers(Object.fromEntries(response.headers)).send(text);
 }
 
 /** A batch of a 2025 client counts as many calls as it holds. */
