@@ -6,6 +6,7 @@ import type { Client } from '../bridge/client.ts';
 import { ClientProvider, createQueryClient } from '../bridge/queries.tsx';
 import { Gate } from './gate.tsx';
 import { deskTheme } from './theme.ts';
+import { deskVariables } from './theme-variables.ts';
 
 interface AppProps {
   readonly client: Client;
@@ -16,7 +17,12 @@ interface AppProps {
 export function App({ client, nonce }: AppProps) {
   const [queries] = useState(createQueryClient);
   return (
-    <MantineProvider theme={deskTheme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={deskTheme}
+      defaultColorScheme="auto"
+      cssVariablesResolver={deskVariables}
+      getStyleNonce={() => nonce}
+    >
       <Notifications position="bottom-right" limit={3} />
       <QueryClientProvider client={queries}>
         <ClientProvider client={client}>

@@ -47,6 +47,7 @@ export function Palette({ project, projects }: PaletteProps) {
       scrollable
       maxHeight={420}
       shortcut={['mod + K']}
+      overlayProps={{ backgroundOpacity: 0.35, blur: 1 }}
       aria-label="Palette"
     >
       <Spotlight.Search
@@ -55,9 +56,9 @@ export function Palette({ project, projects }: PaletteProps) {
         leftSection={<Search size={16} aria-hidden />}
       />
       <Spotlight.ActionsList>
-        <Entries label="Memories" entries={memories} />
         <Entries label="Waiting proposals" entries={proposals} />
         <Entries label="Commands" entries={commands} />
+        <Entries label="Memories" entries={memories} />
         {nothing && <Spotlight.Empty>Nothing matches</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>

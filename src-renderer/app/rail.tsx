@@ -14,6 +14,7 @@ import {
   Sun,
 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
+import icon from '../icon.svg';
 import { goTo } from '../ui/navigation.ts';
 import { formatRoute, type Route } from '../ui/routes.ts';
 import { plainLine } from '../ui/visible-text.ts';
@@ -46,7 +47,7 @@ export function Rail({ route, projects, project }: RailProps) {
   return (
     <aside className="mg-rail">
       <div className="mg-brand">
-        <img src="./icon.svg" alt="" width={22} height={22} />
+        <img src={icon} alt="" width={22} height={22} />
         <span className="mg-rail-text">Memory Git</span>
       </div>
       <ProjectSwitcher projects={projects} project={project} />

@@ -17,7 +17,7 @@ export function Id({ id, of, label }: IdProps) {
     <CopyButton value={id} timeout={1_600}>
       {({ copied, copy }) => (
         <Tooltip label={copied ? 'Copied' : plainLine(id)} openDelay={300}>
-          <button type="button" className="mg-id mg-mono" onClick={copy} aria-label={`Copy ${of} ${plainLine(id)}`}>
+          <button type="button" className="mg-id" onClick={copy} aria-label={`Copy ${of} ${plainLine(id)}`}>
             {plainLine(label ?? shortId(id))}
             {copied ? (
               <Check className="mg-id-icon" size={12} aria-hidden />

@@ -83,8 +83,7 @@ function TokenRow({ obol, nowMs, revoke }: TokenRowProps) {
         ) : (
           <>
             <When at={obol.last_used_at} />
-            <span className="mg-quiet">
-              {' '}
+            <span className="mg-token-client">
               {plainLine(
                 [obol.last_client, obol.last_tool].filter((word) => word !== null && word !== '').join(', '),
                 80,

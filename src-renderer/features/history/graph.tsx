@@ -6,9 +6,10 @@ import { formatRoute } from '../../ui/routes.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
-import { count, shortId, shortRef } from '../../ui/words.ts';
+import { count, shortId } from '../../ui/words.ts';
 import { GraphLines, graphRowPx } from './graph-lines.tsx';
 import { type LaneRow, layOutLanes } from './lanes.ts';
+import { refLabel } from './ref-label.ts';
 
 interface GraphProps {
   readonly nodes: readonly GraphNode[];
@@ -42,7 +43,7 @@ export function Graph({ nodes, refs, current, selected, nameOf, toggle }: GraphP
           refs={refs.filter((ref) => ref.head_changeset_id === node.changeset_id)}
           current={node.changeset_id === current}
           selected={selected.includes(node.changeset_id)}
-          author={nameOf(node.author_principal)}
+          nameOf={nameOf}
           toggle={() => toggle(node.changeset_id)}
         />
       )}
@@ -57,11 +58,11 @@ interface GraphRowProps {
   readonly refs: readonly Ref[];
   readonly current: boolean;
   readonly selected: boolean;
-  readonly author: string;
+  readonly nameOf: (principalId: string) => string;
   readonly toggle: () => void;
 }
 
-function GraphRow({ node, row, lanes, refs, current, selected, author, toggle }: GraphRowProps) {
+function GraphRow({ node, row, lanes, refs, current, selected, nameOf, toggle }: GraphRowProps) {
   return (
     <div className="mg-graph-row" data-selected={selected}>
       <Checkbox
@@ -86,7 +87,7 @@ function GraphRow({ node, row, lanes, refs, current, selected, author, toggle }:
               title={ref.ref_name}
             >
               {ref.protected ? <Lock size={11} aria-hidden /> : <GitBranch size={11} aria-hidden />}
-              {shortRef(ref.ref_name)}
+              <span>{refLabel(ref.ref_name, nameOf)}</span>
             </span>
           ))}
           <span className="mg-graph-message" dir="auto">
@@ -94,7 +95,7 @@ function GraphRow({ node, row, lanes, refs, current, selected, author, toggle }:
           </span>
         </span>
         <span className="mg-row-meta">
-          <span>{plainLine(author, 40)}</span>
+          <span>{plainLine(nameOf(node.author_principal), 40)}</span>
           <When at={node.created_at} />
           <span>{node.op_count === 0 && node.parent_ids.length === 0 ? 'root' : count(node.op_count, 'op')}</span>
           <span className="mg-mono">{shortId(node.changeset_id)}</span>

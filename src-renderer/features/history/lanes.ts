@@ -22,8 +22,8 @@ export interface LaneRow {
 
 /**
  * Places changesets (newest first, no child after its parent) into lanes, so that every line runs from child to
- * parent. A first parent stays in its child's lane; a lane is free again once its line has ended. Parents that are not
- * in the list run on to the bottom. Linear in nodes times lanes.
+ * parent. A first parent stays in its child's lane, and lines that lead to one parent meet at it; a lane is free again
+ * once its line has ended. Parents that are not in the list run on to the bottom. Linear in nodes times lanes.
  */
 export function layOutLanes(nodes: readonly LaneNode[]): readonly LaneRow[] {
   let lanes: readonly (string | null)[] = [];
@@ -51,7 +51,7 @@ function placeNode(before: readonly (string | null)[], node: LaneNode): Placed {
   });
   node.parent_ids.forEach((parent, index) => {
     const known = after.indexOf(parent);
-    const to = known !== -1 ? known : index === 0 ? lane : firstFreeBeside(after, lane);
+    const to = index === 0 ? lane : known !== -1 ? known : firstFreeBeside(after, lane);
     after[to] = parent;
     lines.push({ kind: 'out', from: lane, to, color: to });
   });
