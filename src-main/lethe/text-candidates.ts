@@ -83,7 +83,7 @@ export interface CandidateBounds {
 export const candidateBounds: CandidateBounds = {
   rowsMax: 50_000,
   statesMax: 10_000,
-  tailMax: 5_000,
+  tailMax: 20_000,
   workMax: 100_000_000,
 };
 

@@ -117,6 +117,20 @@ describe.each([
   });
 });
 
+test('L74 two projects of one store, one indexed and one waiting, find only their own', async () => {
+  const { temp, history } = await openHistory();
+  const other = historyBuilder(temp, 'other');
+  await other.init();
+  await other.branch(work);
+  await history.commit(work, [addAs('m1', 'shared word')]);
+  while (maintain(temp));
+  await other.commit(work, [addAs('m1', 'shared word of the other')]);
+  const contents = (of: HistoryBuilder) =>
+    search(temp, of, work, 'shared').matches.map((match) => match.memory.content);
+  expect(contents(history)).toEqual(['shared word']);
+  expect(contents(other)).toEqual(['shared word of the other']);
+});
+
 describe('following behind', () => {
   test('L60 a commit writes nothing of the index, and maintenance ends with nothing waiting', async () => {
     const { temp, history } = await openHistory();
