@@ -64,19 +64,30 @@ function claimsOf(input: AdvanceInput): Parameters<typeof judgeEnvelope>[1] {
 function requireProtected(db: ReadableDb, input: AdvanceInput): void {
   const { ref } = getRef(db, input.projectId, input.refName);
   if (ref.protected && input.reviewerPrincipal !== '') return;
-  throw new Fault('MERGE_AUTHORIZATION_MALFORMED', 'protected ref and signed merge authorization required: only protected refs move this way, and a reviewer must be named.', {
-    ref: input.refName,
-  });
+  throw new Fault(
+    'MERGE_AUTHORIZATION_MALFORMED',
+    'protected ref and signed merge authorization required: only protected refs move this way, and a reviewer must be named.',
+    {
+      ref: input.refName,
+    },
+  );
 }
 
 /** Shape, separation of duties, compare-and-set, records: everything that a refusal undoes. */
-function carryOut(db: WritableDb, emit: Emit, context: VerbContext, input: AdvanceInput, authorization: MergeAuthorization): AdvanceOutcome {
+function carryOut(
+  db: WritableDb,
+  emit: Emit,
+  context: VerbContext,
+  input: AdvanceInput,
+  authorization: MergeAuthorization,
+): AdvanceOutcome {
   const { envelope } = authorization;
   const to = readNewHead(db, input);
   const stored = getRef(db, input.projectId, input.refName);
   const from = findChangesetRow(db, input.expectedHead);
   const actual = stored.ref.head_changeset_id;
-  if (from === undefined || from.project_id !== input.projectId) throw refMoved(input.refName, input.expectedHead, actual);
+  if (from === undefined || from.project_id !== input.projectId)
+    throw refMoved(input.refName, input.expectedHead, actual);
   requireShape(db, envelope, from, to);
   requireSeparation(db, context, envelope, from, to);
   if (stored.headSeq !== from.seq) throw refMoved(input.refName, input.expectedHead, actual);
@@ -111,15 +122,26 @@ function requireShape(db: ReadableDb, envelope: MergeEnvelope, from: ChangesetRo
   const fault = findShapeFault({
     strategy: mergeStrategySchema.parse(envelope.strategy),
     expectedHead: from.changeset_id,
-    newHead: { changesetId: to.changeset.changeset_id, parentIds: to.changeset.parent_ids, author: to.changeset.author_principal },
+    newHead: {
+      changesetId: to.changeset.changeset_id,
+      parentIds: to.changeset.parent_ids,
+      author: to.changeset.author_principal,
+    },
     merger: envelope.merger_principal,
-    contains: (head, changesetId) => sees(sight, getChangesetRow(db, head, 'new_head').seq, getChangesetRow(db, changesetId, 'new_head').seq),
+    contains: (head, changesetId) =>
+      sees(sight, getChangesetRow(db, head, 'new_head').seq, getChangesetRow(db, changesetId, 'new_head').seq),
   });
   if (fault !== undefined) throw fault;
 }
 
 /** Who wrote what the move brings in may neither review nor merge it; and no merge settles what both sides changed. */
-function requireSeparation(db: ReadableDb, context: VerbContext, envelope: MergeEnvelope, from: ChangesetRow, to: NewHead): void {
+function requireSeparation(
+  db: ReadableDb,
+  context: VerbContext,
+  envelope: MergeEnvelope,
+  from: ChangesetRow,
+  to: NewHead,
+): void {
   const [, second] = envelope.strategy === 'merge_commit' ? to.changeset.parent_ids : [];
   const brought = second === undefined ? to.row : getChangesetRow(db, second, 'new_head');
   const fault = findSeparationFault({
@@ -152,7 +174,12 @@ function recordOf(input: AdvanceInput, envelope: MergeEnvelope, id: string, move
 }
 
 /** Records that a refused attempt spent its nonce; one that is no nonce cannot be, and never will be accepted. */
-function spendRefused(db: WritableDb, context: VerbContext, authorization: MergeAuthorization, fault: Fault): AdvanceOutcome {
+function spendRefused(
+  db: WritableDb,
+  context: VerbContext,
+  authorization: MergeAuthorization,
+  fault: Fault,
+): AdvanceOutcome {
   if (isNonce(authorization.envelope.nonce)) spend(db, authorization, context.clock.nowMs(), fault.code);
   return { kind: 'refused', fault };
 }

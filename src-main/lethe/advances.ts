@@ -18,7 +18,9 @@ export function listProjectAdvances(
 ): readonly Advance[] {
   assert(page.limit >= 1 && page.limit <= listLimitMax, 'the limit of a list is checked at the door');
   requireProject(db, projectId);
-  return listAdvancesBefore(db, projectId, startOf(db, projectId, page.cursor), page.limit).map((stored) => stored.advance);
+  return listAdvancesBefore(db, projectId, startOf(db, projectId, page.cursor), page.limit).map(
+    (stored) => stored.advance,
+  );
 }
 
 function startOf(db: ReadableDb, projectId: ProjectId, cursor: string | undefined): number {

@@ -1,9 +1,24 @@
 import type { VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { Changeset, GraphNode, Op, Project, Ref } from '../../src-preload/contract/changeset.ts';
 import type { SemanticDiff } from '../../src-preload/contract/diff.ts';
-import type { ChangesetId, ManifestId, MemoryId, ProjectId, ProposalId, RefName, Timestamp } from '../../src-preload/contract/ids.ts';
+import type {
+  ChangesetId,
+  ManifestId,
+  MemoryId,
+  ProjectId,
+  ProposalId,
+  RefName,
+  Timestamp,
+} from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
-import type { AcceptedMemory, LineageStep, Manifest, MemoryContext, Relationship, SearchMatch } from '../../src-preload/contract/memory.ts';
+import type {
+  AcceptedMemory,
+  LineageStep,
+  Manifest,
+  MemoryContext,
+  Relationship,
+  SearchMatch,
+} from '../../src-preload/contract/memory.ts';
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
 
 /** A commit, or (with `advanceRef` false) a detached changeset such as the one a merge prepares. */
@@ -81,13 +96,24 @@ export interface Lethe {
   /** Throws PROJECT_NOT_FOUND. */
   getProject(projectId: ProjectId): Project;
   /** Project, root changeset, baseline and protected `refs/shared/main`, in one transaction; again: the same answer, `created` false. */
-  initProject(input: { readonly projectId: ProjectId; readonly principal: string }): Promise<{ readonly changeset: Changeset; readonly ref: Ref; readonly created: boolean }>;
+  initProject(input: {
+    readonly projectId: ProjectId;
+    readonly principal: string;
+  }): Promise<{ readonly changeset: Changeset; readonly ref: Ref; readonly created: boolean }>;
 
   /** In ref name order; `after` is the last name of the page before. Throws PROJECT_NOT_FOUND. */
-  listRefs(projectId: ProjectId, page: { readonly limit: number; readonly after?: RefName | undefined }): readonly Ref[];
+  listRefs(
+    projectId: ProjectId,
+    page: { readonly limit: number; readonly after?: RefName | undefined },
+  ): readonly Ref[];
   findRef(projectId: ProjectId, refName: RefName): Ref | undefined;
   /** Throws PROTECTED_REF, REF_EXISTS, CHANGESET_NOT_FOUND (unknown, or of another project), PROJECT_NOT_FOUND. */
-  createRef(input: { readonly projectId: ProjectId; readonly refName: RefName; readonly headChangesetId: ChangesetId; readonly principal: string }): Promise<Ref>;
+  createRef(input: {
+    readonly projectId: ProjectId;
+    readonly refName: RefName;
+    readonly headChangesetId: ChangesetId;
+    readonly principal: string;
+  }): Promise<Ref>;
 
   /**
    * Validates (`OP_INVALID` with op index, type and reason), inserts, extends the derived index and moves the ref, in one
@@ -100,12 +126,21 @@ export interface Lethe {
   findChangeset(changesetId: ChangesetId): Changeset | undefined;
   findChangesetByKey(projectId: ProjectId, authorPrincipal: string, idempotencyKey: string): Changeset | undefined;
   /** Newest first; the cursor pins the head. Throws REF_NOT_FOUND, CURSOR_INVALID. */
-  log(input: { readonly projectId: ProjectId; readonly refName: RefName; readonly limit: number; readonly cursor?: string | undefined; readonly allParents: boolean }): {
+  log(input: {
+    readonly projectId: ProjectId;
+    readonly refName: RefName;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly allParents: boolean;
+  }): {
     readonly changesets: readonly Changeset[];
     readonly nextCursor?: string | undefined;
   };
   /** Every changeset of the project, newest first. Throws PROJECT_NOT_FOUND, CURSOR_INVALID. */
-  graph(input: { readonly projectId: ProjectId; readonly limit: number; readonly cursor?: string | undefined }): { readonly nodes: readonly GraphNode[]; readonly nextCursor?: string | undefined };
+  graph(input: { readonly projectId: ProjectId; readonly limit: number; readonly cursor?: string | undefined }): {
+    readonly nodes: readonly GraphNode[];
+    readonly nextCursor?: string | undefined;
+  };
   /** `ancestor` is `descendant` or one of its ancestors. Throws CHANGESET_NOT_FOUND. */
   isAncestor(ancestor: ChangesetId, descendant: ChangesetId): boolean;
 
@@ -118,9 +153,20 @@ export interface Lethe {
   getManifest(manifestId: ManifestId): Manifest;
   /** The pinned context again, byte for byte. Throws MANIFEST_NOT_FOUND, INTEGRITY_MISMATCH when the digest differs. */
   manifestContext(projectId: ProjectId, manifestId: ManifestId): MemoryContext;
-  search(input: SearchInput): { readonly headChangesetId: ChangesetId; readonly matches: readonly SearchMatch[]; readonly complete: boolean; readonly nextCursor?: string | undefined };
+  search(input: SearchInput): {
+    readonly headChangesetId: ChangesetId;
+    readonly matches: readonly SearchMatch[];
+    readonly complete: boolean;
+    readonly nextCursor?: string | undefined;
+  };
   /** Throws MEMORY_NOT_FOUND when the head has never known it. Lineage oldest first, in pages of `limit`. */
-  getMemory(input: { readonly projectId: ProjectId; readonly memoryId: MemoryId; readonly headChangesetId: ChangesetId; readonly limit: number; readonly cursor?: string | undefined }): {
+  getMemory(input: {
+    readonly projectId: ProjectId;
+    readonly memoryId: MemoryId;
+    readonly headChangesetId: ChangesetId;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+  }): {
     readonly memory: AcceptedMemory;
     readonly lineage: readonly LineageStep[];
     readonly relationships: readonly Relationship[];
@@ -131,9 +177,19 @@ export interface Lethe {
    * target's own side touched: what a merge of target into base would bring, whatever else base holds.
    * Pages of `limit` items in the order of the ops. Throws CHANGESET_NOT_FOUND (also for two projects), CURSOR_INVALID.
    */
-  diff(input: { readonly baseChangesetId: ChangesetId; readonly targetChangesetId: ChangesetId; readonly side: 'both' | 'target'; readonly limit: number; readonly cursor?: string | undefined }): SemanticDiff;
+  diff(input: {
+    readonly baseChangesetId: ChangesetId;
+    readonly targetChangesetId: ChangesetId;
+    readonly side: 'both' | 'target';
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+  }): SemanticDiff;
   /** What a merge of `head` into a ref at `targetHead` would be; writes nothing. */
-  mergePreview(input: { readonly projectId: ProjectId; readonly targetHead: ChangesetId; readonly head: ChangesetId }): MergePreview;
+  mergePreview(input: {
+    readonly projectId: ProjectId;
+    readonly targetHead: ChangesetId;
+    readonly head: ChangesetId;
+  }): MergePreview;
   /** Authors of the changesets that moving from `from` to `to` would bring in, each once, sorted. */
   originators(from: ChangesetId, to: ChangesetId): readonly string[];
 
@@ -146,7 +202,10 @@ export interface Lethe {
    */
   advance(input: AdvanceInput): Promise<{ readonly ref: Ref; readonly advance: Advance }>;
   findAdvance(by: { readonly projectId: ProjectId; readonly proposalId: ProposalId }): Advance | undefined;
-  listAdvances(projectId: ProjectId, page: { readonly limit: number; readonly cursor?: string | undefined }): readonly Advance[];
+  listAdvances(
+    projectId: ProjectId,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ): readonly Advance[];
 
   /** Verifies everything about a project in chunks, letting others work in between; names the first problem first. Throws PROJECT_NOT_FOUND. */
   verifyChain(projectId: ProjectId, onProgress?: (done: number, total: number) => void): Promise<VerifyReport>;

@@ -6,21 +6,29 @@ import { listProjectAdvances } from './advances.ts';
 import type { Lethe } from './api.ts';
 import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
 import { commitChangeset } from './commit.ts';
+import { readContext } from './context.ts';
+import { readDiff } from './diff.ts';
 import { readGraph } from './graph.ts';
+import { selectHead } from './head.ts';
 import { initProject } from './init.ts';
 import { readLog } from './log.ts';
-import { getManifest, pinManifest, type ReadContext, readManifestContext } from './manifest.ts';
+import { getManifest, pinManifest, readManifestContext } from './manifest.ts';
+import { readMemory } from './memory.ts';
 import { listOriginators } from './originators.ts';
+import { previewMerge } from './preview.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { createRef, listProjectRefs } from './refs.ts';
+import { readSearch } from './search.ts';
 import { findAdvanceOfProposal } from './tables/advances.ts';
+import { openPlaces } from './tables/chains.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { maintainTextIndex } from './text-head.ts';
 import type { VerbContext } from './verb-context.ts';
-import { type VerifyTools, verifyChain } from './verify-chain.ts';
+import { verifyText } from './verify/text.ts';
+import { verifyChain } from './verify-chain.ts';
 
 /** Runs a read in one read transaction. */
 export type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
@@ -93,8 +101,8 @@ export function mergeVerbs(read: ReadVerb, write: Write, context: VerbContext): 
 
 type ManifestVerbs = Pick<Lethe, 'pinContext' | 'getManifest' | 'manifestContext'>;
 
-/** Manifests of contexts that `readContext` reads. */
-export function manifestVerbs(read: ReadVerb, write: Write, context: VerbContext, readContext: ReadContext): ManifestVerbs {
+/** Manifests of contexts. */
+export function manifestVerbs(read: ReadVerb, write: Write, context: VerbContext): ManifestVerbs {
   return {
     // Read before the write: at its head the answer is the same for ever, and the batch is not held up by it.
     pinContext: async (input) => {
@@ -102,12 +110,33 @@ export function manifestVerbs(read: ReadVerb, write: Write, context: VerbContext
       return write((db) => pinManifest(db, context, input, reply));
     },
     getManifest: (manifestId) => read((db) => getManifest(db, manifestId)),
-    manifestContext: (projectId, manifestId) => read((db) => readManifestContext(db, projectId, manifestId, readContext)),
+    manifestContext: (projectId, manifestId) =>
+      read((db) => readManifestContext(db, projectId, manifestId, readContext)),
+  };
+}
+
+type StateVerbs = Pick<Lethe, 'context' | 'totalActive' | 'search' | 'getMemory' | 'diff' | 'mergePreview'>;
+
+/** The state of memory at a head, and what differs between two. */
+export function stateVerbs(read: ReadVerb): StateVerbs {
+  return {
+    context: (input) => read((db) => readContext(db, input)),
+    totalActive: (changesetId) =>
+      read((db) => openPlaces(db).get(getChangesetRow(db, changesetId, 'changeset_id').seq).active),
+    search: (input) => read((db) => readSearch(db, selectHead(db, input), input)),
+    getMemory: (input) => read((db) => readMemory(db, input)),
+    diff: (input) => read((db) => readDiff(db, input)),
+    mergePreview: (input) => read((db) => previewMerge(db, input)),
   };
 }
 
 /** Verification, and the work that follows behind commits. */
-export function upkeepVerbs(read: ReadVerb, write: Write, tools: VerifyTools): Pick<Lethe, 'verifyChain' | 'maintain'> {
+export function upkeepVerbs(
+  read: ReadVerb,
+  write: Write,
+  context: VerbContext,
+): Pick<Lethe, 'verifyChain' | 'maintain'> {
+  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyText] };
   return {
     verifyChain: (projectId, onProgress) => verifyChain(read, projectId, tools, onProgress),
     maintain: () => write((db) => maintainTextIndex(db)),

@@ -9,7 +9,16 @@ import { type Batch, createBatch } from '../sqlite/batch.ts';
 import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import type { Lethe } from './api.ts';
-import { historyVerbs, manifestVerbs, mergeVerbs, projectVerbs, type ReadVerb, upkeepVerbs, type Write } from './lethe-verbs.ts';
+import {
+  historyVerbs,
+  manifestVerbs,
+  mergeVerbs,
+  projectVerbs,
+  type ReadVerb,
+  stateVerbs,
+  upkeepVerbs,
+  type Write,
+} from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
 import type { VerbContext } from './verb-context.ts';
 
@@ -39,7 +48,7 @@ const mergeKeyBytesMin = 32;
  * Opens the store (`Lethe`): the database with its migrations, the batch that all writes share, and every verb over them.
  * Throws HOME_INVALID and STORE_UNAVAILABLE as `openStore` does, KEYS_INVALID for a merge key that is too short.
  */
-export function openLethe(options: LetheOptions): PartialLethe {
+export function openLethe(options: LetheOptions): Lethe {
   requireMergeKeys(options.mergeKeys);
   const connection = options.readOnly
     ? openStoreReadOnly(options.path, letheMigrations, options.tuning)
@@ -47,10 +56,8 @@ export function openLethe(options: LetheOptions): PartialLethe {
   return letheOver(connection, options);
 }
 
-type PartialLethe = ReturnType<typeof projectVerbs> & ReturnType<typeof historyVerbs> & ReturnType<typeof mergeVerbs> & Pick<Lethe,'close'>;
-
 /** The verbs over an open connection, which `close` closes. */
-export function letheOver(connection: Connection, options: LetheOptions): PartialLethe {
+export function letheOver(connection: Connection, options: LetheOptions): Lethe {
   const context: VerbContext = {
     clock: options.clock,
     ids: options.ids,
@@ -68,6 +75,9 @@ export function letheOver(connection: Connection, options: LetheOptions): Partia
     ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
     ...mergeVerbs(read, write, context),
+    ...stateVerbs(read),
+    ...manifestVerbs(read, write, context),
+    ...upkeepVerbs(read, write, context),
     close: () => closeLethe(connection, batch, options.readOnly),
   };
 }

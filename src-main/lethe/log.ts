@@ -75,9 +75,11 @@ function readLogCursor(db: ReadableDb, input: LogInput, cursor: string, headSeq:
   });
   const { head, from } = decodeCursor(cursor, schema);
   if (head > headSeq || from > head) throw cursorInvalid();
-  if (findChangesetRowBySeq(db, from) === undefined) throw cursorInvalid();
   const sight = openSight(db);
-  if (!sees(sight, headSeq, head) || !sees(sight, head, from)) throw cursorInvalid();
+  if (!sees(sight, headSeq, head)) throw cursorInvalid();
+  // Over all parents each changeset is tested on the way; along first parents only the start is.
+  if (!input.allParents && (findChangesetRowBySeq(db, from) === undefined || !sees(sight, head, from)))
+    throw cursorInvalid();
   return { head, from };
 }
 

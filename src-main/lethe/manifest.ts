@@ -1,4 +1,12 @@
-import type { ChangesetId, Digest, ManifestId, MemoryId, ProjectId, RefName, Timestamp } from '../../src-preload/contract/ids.ts';
+import type {
+  ChangesetId,
+  Digest,
+  ManifestId,
+  MemoryId,
+  ProjectId,
+  RefName,
+  Timestamp,
+} from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { attributionBytesMax } from '../../src-preload/contract/limits.ts';
 import type { Manifest, MemoryContext } from '../../src-preload/contract/memory.ts';
@@ -30,9 +38,16 @@ export function contextDigest(context: MemoryContext): Digest {
  * (`lethe.md` §2.5, §0.6). The actor's manifest of the same question with the same reply is used again. Answers the
  * reply with its manifest id. Throws INPUT_INVALID for an actor or session id that is too long.
  */
-export function pinManifest(db: WritableDb, context: VerbContext, input: PinInput, reply: MemoryContext): MemoryContext {
+export function pinManifest(
+  db: WritableDb,
+  context: VerbContext,
+  input: PinInput,
+  reply: MemoryContext,
+): MemoryContext {
   const draft = draftRow(db, input, reply);
-  const earlier = listManifestRowsOfReply(db, draft.project_id, draft.actor_id, draft.context_digest).find((row) => isSameQuestion(row, draft));
+  const earlier = listManifestRowsOfReply(db, draft.project_id, draft.actor_id, draft.context_digest).find((row) =>
+    isSameQuestion(row, draft),
+  );
   if (earlier !== undefined) return { ...reply, manifest_id: decodeManifest(db, earlier).manifest_id };
   const columns = { ...draft, manifest_id: context.ids.uuidv7(), created_at: toTimestamp(context.clock.nowMs()) };
   insertManifestRow(db, { ...columns, row_digest: rowDigest('manifest', columns) });
@@ -70,7 +85,17 @@ function attribution(field: string, text: string | undefined): string {
 }
 
 function isSameQuestion(row: ManifestRow, draft: Draft): boolean {
-  const asked = ['direction', 'ref_name', 'head_seq', 'query', 'page_limit', 'kinds', 'tags', 'cursor', 'session_id'] as const;
+  const asked = [
+    'direction',
+    'ref_name',
+    'head_seq',
+    'query',
+    'page_limit',
+    'kinds',
+    'tags',
+    'cursor',
+    'session_id',
+  ] as const;
   return asked.every((column) => row[column] === draft[column]);
 }
 
@@ -85,7 +110,12 @@ export function getManifest(db: ReadableDb, manifestId: ManifestId): Manifest {
  * The context that a manifest pinned, read again at its head with its question. Throws MANIFEST_NOT_FOUND (also for one of
  * another project), INTEGRITY_MISMATCH when it is not byte for byte what was pinned.
  */
-export function readManifestContext(db: ReadableDb, projectId: ProjectId, manifestId: ManifestId, readContext: ReadContext): MemoryContext {
+export function readManifestContext(
+  db: ReadableDb,
+  projectId: ProjectId,
+  manifestId: ManifestId,
+  readContext: ReadContext,
+): MemoryContext {
   const manifest = getManifest(db, manifestId);
   if (manifest.project_id !== projectId) throw manifestNotFound(manifestId);
   const reply = readContext(db, questionOf(manifest));
@@ -138,11 +168,17 @@ export function decodeManifest(db: ReadableDb, row: ManifestRow): Manifest {
 }
 
 function manifestNotFound(manifestId: string): Fault {
-  return new Fault('MANIFEST_NOT_FOUND', 'manifest_id: there is no such manifest in this project.', { manifest_id: manifestId });
+  return new Fault('MANIFEST_NOT_FOUND', 'manifest_id: there is no such manifest in this project.', {
+    manifest_id: manifestId,
+  });
 }
 
 function manifestMismatch(manifestId: string): Fault {
-  return new Fault('INTEGRITY_MISMATCH', 'A pinned context is not what its digest says: something stored was altered or damaged. Run lethe verify-chain.', {
-    manifest_id: manifestId,
-  });
+  return new Fault(
+    'INTEGRITY_MISMATCH',
+    'A pinned context is not what its digest says: something stored was altered or damaged. Run lethe verify-chain.',
+    {
+      manifest_id: manifestId,
+    },
+  );
 }

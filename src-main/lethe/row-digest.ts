@@ -5,6 +5,9 @@ import { domainDigest } from '../canonical/digest.ts';
  * The digest of a row that no other digest covers: over every other column of it, under its table's name. It shows that a
  * byte was changed; who changes rows and digests together is seen by the audit ledger, not by this.
  */
-export function rowDigest(table: 'merge-authorization' | 'manifest', columns: JsonObject & { readonly row_digest?: never }): string {
+export function rowDigest(
+  table: 'merge-authorization' | 'manifest',
+  columns: JsonObject & { readonly row_digest?: never },
+): string {
   return domainDigest(`lethe/row/${table}/v1`, columns);
 }

@@ -17,7 +17,12 @@ import { type MoveWalk, openMoveWalk, verifyMoves, verifyRefs, verifyRefsExist }
 export type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
 
 /** A derived index that is compared with the history, chunk by chunk. */
-export type VerifyIndex = (read: ReadChunk, projectId: ProjectId, findings: Findings, pause: () => Promise<void>) => Promise<void>;
+export type VerifyIndex = (
+  read: ReadChunk,
+  projectId: ProjectId,
+  findings: Findings,
+  pause: () => Promise<void>,
+) => Promise<void>;
 
 /** What a verification needs beside the store. */
 export interface VerifyTools {
@@ -47,7 +52,9 @@ export async function verifyChain(
   const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
   await verifyHeads(read, projectId, findings);
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
-  await eachPage('', (after: string) => read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)));
+  await eachPage('', (after: string) =>
+    read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)),
+  );
   for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
   return {
     ok: findings.list.length === 0,
@@ -71,19 +78,27 @@ function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Finding
   const where = `project ${projectId}`;
   if (root === undefined) return findings.add(where, 'its root is missing');
   const times = [project.created_at, project.updated_at];
-  if (project.name !== projectId || times.some((time) => time !== root.created_at)) findings.add(where, 'it is not as its root says');
+  if (project.name !== projectId || times.some((time) => time !== root.created_at))
+    findings.add(where, 'it is not as its root says');
   if (baseline === undefined) return findings.add(where, 'its baseline is missing');
   const isFrozen = baseline.captured_through === root.created_at && baseline.created_at === root.created_at;
-  if (baseline.root_seq !== root.seq || !isFrozen || baseline.event_ids !== '[]') findings.add(where, 'its baseline is not as it was captured');
+  if (baseline.root_seq !== root.seq || !isFrozen || baseline.event_ids !== '[]')
+    findings.add(where, 'its baseline is not as it was captured');
 }
 
-async function verifyHistory(read: ReadChunk, projectId: ProjectId, findings: Findings, onDone: (done: number) => void): Promise<number> {
+async function verifyHistory(
+  read: ReadChunk,
+  projectId: ProjectId,
+  findings: Findings,
+  onDone: (done: number) => void,
+): Promise<number> {
   let checked = 0;
   await eachPage(0, (after) =>
     read((db) => {
       const { last, count } = verifyChangesets(db, projectId, after, findings);
       if (count === 0) return undefined;
-      if (countNumbers(db, after, last) !== last - after) findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
+      if (countNumbers(db, after, last) !== last - after)
+        findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
       checked += count;
       onDone(checked);
       return last;
@@ -106,7 +121,12 @@ async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Find
 }
 
 /** Answers how many authorizations no key at hand could verify. */
-async function verifyMerges(read: ReadChunk, projectId: ProjectId, tools: VerifyTools, findings: Findings): Promise<number> {
+async function verifyMerges(
+  read: ReadChunk,
+  projectId: ProjectId,
+  tools: VerifyTools,
+  findings: Findings,
+): Promise<number> {
   let unknownKeys = 0;
   await eachPage('', (after: string) =>
     read((db) => {
@@ -127,7 +147,10 @@ function headOf(db: ReadableDb, projectId: ProjectId): string {
 
 function notesOf(findings: Findings, unknownKeys: number): string[] {
   const notes: string[] = [];
-  if (unknownKeys > 0) notes.push(`${unknownKeys} merge authorizations were signed by a key that is not at hand: their signatures were not verified`);
+  if (unknownKeys > 0)
+    notes.push(
+      `${unknownKeys} merge authorizations were signed by a key that is not at hand: their signatures were not verified`,
+    );
   if (findings.omitted > 0) notes.push(`${findings.omitted} more findings are not listed`);
   return notes;
 }

@@ -35,8 +35,20 @@ afterEach(() => temp.remove());
 
 /** Every row of every table, as one text: equal before and after means that nothing at all was written. */
 function contents(): string {
-  const tables = temp.db.query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'memory_%' ORDER BY name").all();
-  return JSON.stringify(tables.map(({ name }) => [name, temp.db.query<[], Record<string, unknown>>(`SELECT * FROM ${name}`).all().map((row) => Object.values(row).map(String))]));
+  const tables = temp.db
+    .query<[], { name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'memory_%' ORDER BY name",
+    )
+    .all();
+  return JSON.stringify(
+    tables.map(({ name }) => [
+      name,
+      temp.db
+        .query<[], Record<string, unknown>>(`SELECT * FROM ${name}`)
+        .all()
+        .map((row) => Object.values(row).map(String)),
+    ]),
+  );
 }
 
 async function refused(commit: Promise<unknown>, wanted: object): Promise<void> {
@@ -49,17 +61,25 @@ describe('the head', () => {
   test('L12 a stale head is refused with both heads, and nothing is written', async () => {
     const stale = history.request(branch, [add('late')]);
     const { changeset_id: head } = await history.commit(branch, [add('first')]);
-    await refused(temp.lethe.commit(stale), { code: 'REF_MOVED', data: { ref: branch, expected: stale.expectedHead, actual: head } });
+    await refused(temp.lethe.commit(stale), {
+      code: 'REF_MOVED',
+      data: { ref: branch, expected: stale.expectedHead, actual: head },
+    });
     expect(history.head(branch)).toBe(head);
   });
 
   test('L12 a commit to a ref that does not exist is refused', async () => {
-    await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), refName: refName('refs/agents/a/none') }), { code: 'REF_NOT_FOUND' });
+    await refused(
+      temp.lethe.commit({ ...history.request(branch, [add('x')]), refName: refName('refs/agents/a/none') }),
+      { code: 'REF_NOT_FOUND' },
+    );
   });
 
   test('L13 a protected ref takes no commit, a detached changeset may bear its name', async () => {
     await refused(history.commit(main, [add('x')]), { code: 'PROTECTED_REF', data: { ref: main } });
-    await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), refName: refName('refs/shared/none') }), { code: 'PROTECTED_REF' });
+    await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), refName: refName('refs/shared/none') }), {
+      code: 'PROTECTED_REF',
+    });
     const before = history.head(main);
     const detached = await history.detached([before], [add('x')]);
     expect(detached).toMatchObject({ ref_name: main, parent_ids: [before] });
@@ -67,18 +87,25 @@ describe('the head', () => {
   });
 
   test('L13 a ref protected by its row takes no commit, whatever its name', async () => {
-    temp.db.exec(`DROP TRIGGER memory_refs_move_forward; UPDATE memory_refs SET protected = 1 WHERE ref_name = '${branch}'`);
+    temp.db.exec(
+      `DROP TRIGGER memory_refs_move_forward; UPDATE memory_refs SET protected = 1 WHERE ref_name = '${branch}'`,
+    );
     await refused(history.commit(branch, [add('x')]), { code: 'PROTECTED_REF' });
   });
 
   test('L14 the parents must contain the head of the ref', async () => {
     const root = history.head(main);
     const { changeset_id: head } = await history.commit(branch, [add('one')]);
-    await refused(history.commit(branch, [add('two')], { parentIds: [root] }), { code: 'NOT_A_DESCENDANT', data: { ref: branch, head } });
+    await refused(history.commit(branch, [add('two')], { parentIds: [root] }), {
+      code: 'NOT_A_DESCENDANT',
+      data: { ref: branch, head },
+    });
     await refused(history.commit(branch, [add('two')], { parentIds: [] }), { code: 'NOT_A_DESCENDANT' });
     await history.branch(other);
     const beside = await history.commit(other, [add('beside')]);
-    await refused(history.commit(branch, [add('two')], { parentIds: [beside.changeset_id] }), { code: 'NOT_A_DESCENDANT' });
+    await refused(history.commit(branch, [add('two')], { parentIds: [beside.changeset_id] }), {
+      code: 'NOT_A_DESCENDANT',
+    });
     const further = await history.detached([head], [add('further')]);
     const onTop = await history.commit(branch, [add('two')], { parentIds: [further.changeset_id] });
     expect(history.head(branch)).toBe(onTop.changeset_id);
@@ -95,10 +122,22 @@ describe('parents', () => {
   test('L15 parents exist, are of the project, at most two and not the same twice', async () => {
     const head = history.head(branch);
     const foreign = await historyBuilder(temp, 'other').init();
-    await refused(history.commit(branch, [add('x')], { parentIds: [head, nobody] }), { code: 'CHANGESET_NOT_FOUND', data: { field: 'parent_ids[1]', changeset_id: nobody } });
-    await refused(history.commit(branch, [add('x')], { parentIds: [foreign.changeset_id] }), { code: 'CHANGESET_NOT_FOUND', data: { field: 'parent_ids[0]', changeset_id: foreign.changeset_id } });
-    await refused(history.commit(branch, [add('x')], { parentIds: [head, head] }), { code: 'INPUT_INVALID', data: { field: 'parent_ids' } });
-    await refused(history.commit(branch, [add('x')], { parentIds: [head, nobody, foreign.changeset_id] }), { code: 'INPUT_INVALID', data: { field: 'parent_ids' } });
+    await refused(history.commit(branch, [add('x')], { parentIds: [head, nobody] }), {
+      code: 'CHANGESET_NOT_FOUND',
+      data: { field: 'parent_ids[1]', changeset_id: nobody },
+    });
+    await refused(history.commit(branch, [add('x')], { parentIds: [foreign.changeset_id] }), {
+      code: 'CHANGESET_NOT_FOUND',
+      data: { field: 'parent_ids[0]', changeset_id: foreign.changeset_id },
+    });
+    await refused(history.commit(branch, [add('x')], { parentIds: [head, head] }), {
+      code: 'INPUT_INVALID',
+      data: { field: 'parent_ids' },
+    });
+    await refused(history.commit(branch, [add('x')], { parentIds: [head, nobody, foreign.changeset_id] }), {
+      code: 'INPUT_INVALID',
+      data: { field: 'parent_ids' },
+    });
   });
 
   test('L34 targets are sought in the merged state of all parents', async () => {
@@ -106,9 +145,16 @@ describe('parents', () => {
     const left = await history.commit(branch, [add('left')]);
     const right = await history.commit(other, [add('right')]);
     const parentIds = [left.changeset_id, right.changeset_id];
-    const merge = await history.commit(branch, [correct(memoryIdOf(left), { content: 'left 2' }), correct(memoryIdOf(right), { content: 'right 2' })], { parentIds });
+    const merge = await history.commit(
+      branch,
+      [correct(memoryIdOf(left), { content: 'left 2' }), correct(memoryIdOf(right), { content: 'right 2' })],
+      { parentIds },
+    );
     expect(merge.parent_ids).toEqual(parentIds);
-    await refused(history.commit(other, [correct(memoryIdOf(left), { content: 'unseen' })]), { code: 'OP_INVALID', data: { op_index: 0, op_type: 'correct_memory' } });
+    await refused(history.commit(other, [correct(memoryIdOf(left), { content: 'unseen' })]), {
+      code: 'OP_INVALID',
+      data: { op_index: 0, op_type: 'correct_memory' },
+    });
   });
 
   test('L34 what was retired on a branch stays active on another', async () => {
@@ -116,23 +162,37 @@ describe('parents', () => {
     await history.branch(other, branch);
     await history.commit(branch, [supersede(memoryIdOf(made))]);
     await refused(history.commit(branch, [correct(memoryIdOf(made), { content: 'two' })]), { code: 'OP_INVALID' });
-    await expect(history.commit(other, [correct(memoryIdOf(made), { content: 'two' })])).resolves.toMatchObject({ parent_ids: [made.changeset_id] });
+    await expect(history.commit(other, [correct(memoryIdOf(made), { content: 'two' })])).resolves.toMatchObject({
+      parent_ids: [made.changeset_id],
+    });
   });
 
   test('L23 two parents that both touched a memory are refused with its id', async () => {
     const shared = await history.commit(branch, [add('one'), add('two'), add('three')]);
     await history.branch(other, branch);
     const ids = [0, 1].map((ordinal) => memoryIdOf(shared, ordinal));
-    await history.commit(branch, ids.map((id) => correct(id, { content: 'left' })));
-    await history.commit(other, ids.map((id) => supersede(id)));
-    await refused(history.mergeInto(branch, other), { code: 'BOTH_SIDES_TOUCHED', data: { memory_ids: ids.sort(), total: 2 } });
+    await history.commit(
+      branch,
+      ids.map((id) => correct(id, { content: 'left' })),
+    );
+    await history.commit(
+      other,
+      ids.map((id) => supersede(id)),
+    );
+    await refused(history.mergeInto(branch, other), {
+      code: 'BOTH_SIDES_TOUCHED',
+      data: { memory_ids: ids.sort(), total: 2 },
+    });
   });
 
   test('L23 the same new id on both sides is refused too', async () => {
     await history.branch(other);
     await history.commit(branch, [addAs('plan', 'left')]);
     await history.commit(other, [addAs('plan', 'right')]);
-    await refused(history.mergeInto(branch, other), { code: 'BOTH_SIDES_TOUCHED', data: { memory_ids: ['plan'], total: 1 } });
+    await refused(history.mergeInto(branch, other), {
+      code: 'BOTH_SIDES_TOUCHED',
+      data: { memory_ids: ['plan'], total: 1 },
+    });
   });
 
   test('L23 sides that touched different memories merge, and a side may be the ancestor of the other', async () => {
@@ -154,10 +214,16 @@ describe('idempotency', () => {
     await history.commit(branch, [add('two')]);
     const before = contents();
     expect(await temp.lethe.commit(request)).toEqual(first);
-    const reordered: CommitInput = { ...request, ops: [{ ordinal: 5, op_type: 'add_memory', payload: { tags: ['x'], content: 'one' } }], evidence: [{ a: 2, b: 1 }] };
+    const reordered: CommitInput = {
+      ...request,
+      ops: [{ ordinal: 5, op_type: 'add_memory', payload: { tags: ['x'], content: 'one' } }],
+      evidence: [{ a: 2, b: 1 }],
+    };
     expect(await temp.lethe.commit(reordered)).toEqual(first);
     expect(contents()).toBe(before);
-    expect(temp.lethe.findChangesetByKey(history.project, request.authorPrincipal, request.idempotencyKey)).toEqual(first);
+    expect(temp.lethe.findChangesetByKey(history.project, request.authorPrincipal, request.idempotencyKey)).toEqual(
+      first,
+    );
   });
 
   test('L16 replays tell nobody of a change', async () => {
@@ -182,14 +248,20 @@ describe('idempotency', () => {
       { parentIds: [first.changeset_id] },
     ];
     for (const change of others) {
-      await refused(temp.lethe.commit({ ...request, ...change }), { code: 'IDEMPOTENCY_MISMATCH', data: { changeset_id: first.changeset_id } });
+      await refused(temp.lethe.commit({ ...request, ...change }), {
+        code: 'IDEMPOTENCY_MISMATCH',
+        data: { changeset_id: first.changeset_id },
+      });
     }
   });
 
   test('L17 the same key of another author or project is another key', async () => {
     const request = history.request(branch, [add('one')], { idempotencyKey: 'k' });
     const first = await temp.lethe.commit(request);
-    const second = await history.commit(branch, [add('one')], { idempotencyKey: 'k', authorPrincipal: 'principal_00000000000000a2' });
+    const second = await history.commit(branch, [add('one')], {
+      idempotencyKey: 'k',
+      authorPrincipal: 'principal_00000000000000a2',
+    });
     expect(second.changeset_id).not.toBe(first.changeset_id);
     const elsewhere = historyBuilder(temp, 'other');
     await elsewhere.init();
@@ -198,34 +270,57 @@ describe('idempotency', () => {
   });
 
   test('L17 a refused commit leaves its key free', async () => {
-    await refused(history.commit(branch, [correct('none', { content: 'x' })], { idempotencyKey: 'k' }), { code: 'OP_INVALID' });
-    await expect(history.commit(branch, [add('fine')], { idempotencyKey: 'k' })).resolves.toMatchObject({ idempotency_key: 'k' });
+    await refused(history.commit(branch, [correct('none', { content: 'x' })], { idempotencyKey: 'k' }), {
+      code: 'OP_INVALID',
+    });
+    await expect(history.commit(branch, [add('fine')], { idempotencyKey: 'k' })).resolves.toMatchObject({
+      idempotency_key: 'k',
+    });
   });
 
   test('L17 forty writers with one key and two contents: one changeset, the other content is refused', async () => {
     const base = history.request(branch, [add('a')], { idempotencyKey: 'k' });
     const rival: CommitInput = { ...base, ops: [{ ordinal: 0, op_type: 'add_memory', payload: { content: 'b' } }] };
-    const answers = await Promise.allSettled(Array.from({ length: 40 }, (_, n) => temp.lethe.commit(n % 2 === 0 ? base : rival)));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) => temp.lethe.commit(n % 2 === 0 ? base : rival)),
+    );
     const ids = new Set(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.changeset_id : [])));
     expect(ids.size).toBe(1);
-    expect(answers.filter((answer) => answer.status === 'rejected').map((answer) => answer.reason.code)).toEqual(Array.from({ length: 20 }, () => 'IDEMPOTENCY_MISMATCH'));
+    expect(answers.filter((answer) => answer.status === 'rejected').map((answer) => answer.reason.code)).toEqual(
+      Array.from({ length: 20 }, () => 'IDEMPOTENCY_MISMATCH'),
+    );
   });
 
   test('L18 the key of the root is refused', async () => {
-    await refused(history.commit(branch, [add('x')], { idempotencyKey: 'legacy-root' }), { code: 'KEY_RESERVED', data: { field: 'idempotency_key' } });
-    await refused(history.commit(branch, [add('x')], { idempotencyKey: 'legacy-root', authorPrincipal: 'system' }), { code: 'KEY_RESERVED' });
+    await refused(history.commit(branch, [add('x')], { idempotencyKey: 'legacy-root' }), {
+      code: 'KEY_RESERVED',
+      data: { field: 'idempotency_key' },
+    });
+    await refused(history.commit(branch, [add('x')], { idempotencyKey: 'legacy-root', authorPrincipal: 'system' }), {
+      code: 'KEY_RESERVED',
+    });
   });
 });
 
 describe('what is stored', () => {
   test('L24 digests are taken before the write and are those of what is read', async () => {
     const root = temp.lethe.findChangeset(history.head(main));
-    const made = await history.commit(branch, [add('<b>&\u2028', { confidence: -0 }), addAs('x', 'y')], { evidence: [{ source: 'a' }], verification: [{ by: 'b' }], actorId: 'a', model: 'm' });
+    const made = await history.commit(branch, [add('<b>&\u2028', { confidence: -0 }), addAs('x', 'y')], {
+      evidence: [{ source: 'a' }],
+      verification: [{ by: 'b' }],
+      actorId: 'a',
+      model: 'm',
+    });
     const read = temp.lethe.findChangeset(made.changeset_id);
     expect(read).toEqual(made);
     expect(made.integrity_digest).toBe(integrityDigest(made));
     expect(made.chain_digest).toBe(
-      chainDigest({ changeset_id: made.changeset_id, created_at: made.created_at, integrity_digest: made.integrity_digest, parents: [root?.chain_digest ?? ''] }),
+      chainDigest({
+        changeset_id: made.changeset_id,
+        created_at: made.created_at,
+        integrity_digest: made.integrity_digest,
+        parents: [root?.chain_digest ?? ''],
+      }),
     );
     expect(temp.db.query('SELECT body FROM memory_op_payloads ORDER BY op').all()).toEqual([
       { body: '{"confidence":-0,"content":"\\u003cb\\u003e\\u0026\\u2028"}' },
@@ -237,7 +332,10 @@ describe('what is stored', () => {
     await history.branch(other);
     const left = await history.commit(branch, [add('left')]);
     const right = await history.commit(other, [add('right')]);
-    const one = await history.detached([left.changeset_id, right.changeset_id], [reviewedMerge('p', 'c')], { message: 'm', idempotencyKey: 'one' });
+    const one = await history.detached([left.changeset_id, right.changeset_id], [reviewedMerge('p', 'c')], {
+      message: 'm',
+      idempotencyKey: 'one',
+    });
     expect(integrityDigest(one)).not.toBe(integrityDigest({ ...one, parent_ids: one.parent_ids.toReversed() }));
     expect(one.integrity_digest).toBe(integrityDigest(one));
   });
@@ -246,17 +344,39 @@ describe('what is stored', () => {
     await history.branch(other);
     for (const ref of [branch, other, branch]) await history.commit(ref, [add('x')]);
     await history.mergeInto(branch, other);
-    const rows = temp.db.query<[], { seq: number; parent_seq: number }>('SELECT seq, parent_seq FROM memory_changeset_parents ORDER BY seq, position').all();
-    expect(rows).toEqual([{ seq: 2, parent_seq: 1 }, { seq: 3, parent_seq: 1 }, { seq: 4, parent_seq: 2 }, { seq: 5, parent_seq: 4 }, { seq: 5, parent_seq: 3 }]);
+    const rows = temp.db
+      .query<[], { seq: number; parent_seq: number }>(
+        'SELECT seq, parent_seq FROM memory_changeset_parents ORDER BY seq, position',
+      )
+      .all();
+    expect(rows).toEqual([
+      { seq: 2, parent_seq: 1 },
+      { seq: 3, parent_seq: 1 },
+      { seq: 4, parent_seq: 2 },
+      { seq: 5, parent_seq: 4 },
+      { seq: 5, parent_seq: 3 },
+    ]);
   });
 
   test('L25 text that is not well-formed is stored and digested well-formed', async () => {
-    const made = await history.commit(branch, [add('a\ud800', { '\u{e000}': 'never' })].map(({ op_type }) => ({ op_type, payload: { content: 'a\ud800', summary: '\udfff' } })), {
-      message: 'm\ud800',
-      model: '\udc00',
-      evidence: [{ 'k\ud800': 'v' }],
+    const made = await history.commit(
+      branch,
+      [add('a\ud800', { '\u{e000}': 'never' })].map(({ op_type }) => ({
+        op_type,
+        payload: { content: 'a\ud800', summary: '\udfff' },
+      })),
+      {
+        message: 'm\ud800',
+        model: '\udc00',
+        evidence: [{ 'k\ud800': 'v' }],
+      },
+    );
+    expect(made).toMatchObject({
+      message: 'm\ufffd',
+      model: '\ufffd',
+      evidence: [{ 'k\ufffd': 'v' }],
+      ops: [{ payload: { content: 'a\ufffd', summary: '\ufffd' } }],
     });
-    expect(made).toMatchObject({ message: 'm\ufffd', model: '\ufffd', evidence: [{ 'k\ufffd': 'v' }], ops: [{ payload: { content: 'a\ufffd', summary: '\ufffd' } }] });
     expect(temp.lethe.findChangeset(made.changeset_id)).toEqual(made);
   });
 
@@ -283,9 +403,18 @@ describe('what is stored', () => {
       ['expected_head', { advanceRef: false }],
     ];
     for (const [field, change] of bounded) {
-      await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), ...change }), { code: 'INPUT_INVALID', data: { field } });
+      await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), ...change }), {
+        code: 'INPUT_INVALID',
+        data: { field },
+      });
     }
-    await expect(history.commit(branch, [add('x')], { message: 'x'.repeat(16_384), idempotencyKey: 'x'.repeat(256), evidence: Array.from({ length: 256 }, () => ({})) })).resolves.toBeDefined();
+    await expect(
+      history.commit(branch, [add('x')], {
+        message: 'x'.repeat(16_384),
+        idempotencyKey: 'x'.repeat(256),
+        evidence: Array.from({ length: 256 }, () => ({})),
+      }),
+    ).resolves.toBeDefined();
   });
 
   test('L19 a context manifest must exist in the project', async () => {
@@ -294,7 +423,9 @@ describe('what is stored', () => {
 
   test('L3 a commit to an unknown project is refused', async () => {
     const nowhere = historyBuilder(temp, 'nowhere');
-    await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), projectId: nowhere.project }), { code: 'PROJECT_NOT_FOUND' });
+    await refused(temp.lethe.commit({ ...history.request(branch, [add('x')]), projectId: nowhere.project }), {
+      code: 'PROJECT_NOT_FOUND',
+    });
   });
 });
 
@@ -304,7 +435,9 @@ describe('whole or not at all', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', memoryIdOf(made));
     const draft: fc.Arbitrary<OpDraft> = fc.oneof(
       id.map((name) => addAs(name, 'text')),
-      fc.tuple(id, fc.option(id, { nil: undefined })).map(([target, resulting]) => correct(target, { content: 'text' }, resulting)),
+      fc
+        .tuple(id, fc.option(id, { nil: undefined }))
+        .map(([target, resulting]) => correct(target, { content: 'text' }, resulting)),
       fc.tuple(id, fc.boolean()).map(([target, replaced]) => supersede(target, replaced ? { content: 'text' } : {})),
       fc.constant(add('')),
     );
@@ -319,7 +452,10 @@ describe('whole or not at all', () => {
           expect(contents()).toBe(before);
         } else {
           landed += 1;
-          expect(committed).toMatchObject({ parent_ids: [head], ops: drafts.map((one, ordinal) => ({ ordinal, op_type: one.op_type })) });
+          expect(committed).toMatchObject({
+            parent_ids: [head],
+            ops: drafts.map((one, ordinal) => ({ ordinal, op_type: one.op_type })),
+          });
           expect(history.head(branch)).not.toBe(head);
         }
       }),
@@ -352,7 +488,12 @@ describe('whole or not at all', () => {
       throw new Error('a writer never landed');
     };
     await Promise.all(writers.map(write));
-    const { changesets } = temp.lethe.log({ projectId: history.project, refName: refName(branch), limit: 100, allParents: false });
+    const { changesets } = temp.lethe.log({
+      projectId: history.project,
+      refName: refName(branch),
+      limit: 100,
+      allParents: false,
+    });
     expect(changesets).toHaveLength(51);
     expect(new Set(changesets.map((changeset) => changeset.author_principal)).size).toBe(51);
   });
@@ -362,7 +503,12 @@ describe('whole or not at all', () => {
     const pages = Number(temp.db.pragma('page_count'));
     temp.db.pragma(`max_page_count = ${pages + 2}`);
     const filler = 'x'.repeat(16_000);
-    const full = await Promise.allSettled([history.commit(branch, Array.from({ length: 40 }, () => add(filler)))]);
+    const full = await Promise.allSettled([
+      history.commit(
+        branch,
+        Array.from({ length: 40 }, () => add(filler)),
+      ),
+    ]);
     expect(full).toMatchObject([{ status: 'rejected', reason: { code: 'DISK_FULL' } }]);
     expect(contents()).toBe(before);
     expect(temp.events.filter((event) => event.kind === 'changeset_created')).toEqual([]);
@@ -377,7 +523,13 @@ describe('whole or not at all', () => {
     await history.commit(other, [add('y'.repeat(100))]);
     const pages = Number(temp.db.pragma('page_count'));
     temp.db.pragma(`max_page_count = ${pages + 6}`);
-    const [big, small] = await Promise.allSettled([history.commit(branch, Array.from({ length: 40 }, () => add('x'.repeat(16_000)))), history.commit(other, [add('small')])]);
+    const [big, small] = await Promise.allSettled([
+      history.commit(
+        branch,
+        Array.from({ length: 40 }, () => add('x'.repeat(16_000))),
+      ),
+      history.commit(other, [add('small')]),
+    ]);
     expect(big).toMatchObject({ status: 'rejected', reason: { code: 'DISK_FULL' } });
     expect(small).toMatchObject({ status: 'fulfilled' });
     temp.db.pragma('max_page_count = 1073741823');

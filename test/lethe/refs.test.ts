@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVerifier, headMoveBytes } from '../../src-main/canonical/signature.ts';
 import type { RefMoveRow } from '../../src-main/lethe/tables/ref-moves.ts';
-import { add, changesetId, type HistoryBuilder, historyBuilder, openTempLethe, refName, seededSigner, type TempLethe, testAuthor } from '../support/history-builder.ts';
+import {
+  add,
+  changesetId,
+  type HistoryBuilder,
+  historyBuilder,
+  openTempLethe,
+  refName,
+  seededSigner,
+  type TempLethe,
+  testAuthor,
+} from '../support/history-builder.ts';
 
 let temp: TempLethe;
 let history: HistoryBuilder;
@@ -38,7 +48,14 @@ describe('creating a ref', () => {
     const other = historyBuilder(temp, 'other');
     const foreign = await other.init();
     for (const head of [foreign.changeset_id, changesetId('00000000-0000-7000-8000-00000000dead')]) {
-      await expect(temp.lethe.createRef({ projectId: history.project, refName: refName(branch), headChangesetId: head, principal: 'p' })).rejects.toMatchObject({
+      await expect(
+        temp.lethe.createRef({
+          projectId: history.project,
+          refName: refName(branch),
+          headChangesetId: head,
+          principal: 'p',
+        }),
+      ).rejects.toMatchObject({
         code: 'CHANGESET_NOT_FOUND',
         data: { field: 'head_changeset_id', changeset_id: head },
       });
@@ -50,7 +67,12 @@ describe('creating a ref', () => {
     for (const name of ['refs/agents', 'refs/agents/../x', 'heads/a/b', 'refs/agents/a b', ' refs/agents/a']) {
       const bad = JSON.parse(JSON.stringify(name));
       await expect(
-        temp.lethe.createRef({ projectId: history.project, refName: bad, headChangesetId: history.head('refs/shared/main'), principal: 'p' }),
+        temp.lethe.createRef({
+          projectId: history.project,
+          refName: bad,
+          headChangesetId: history.head('refs/shared/main'),
+          principal: 'p',
+        }),
       ).rejects.toMatchObject({ code: 'REF_NAME_INVALID' });
     }
   });
@@ -71,7 +93,14 @@ describe('creating a ref', () => {
   test('L3 a ref of an unknown project is refused', async () => {
     const nowhere = historyBuilder(temp, 'nowhere');
     const head = history.head('refs/shared/main');
-    await expect(temp.lethe.createRef({ projectId: nowhere.project, refName: refName(branch), headChangesetId: head, principal: 'p' })).rejects.toMatchObject({
+    await expect(
+      temp.lethe.createRef({
+        projectId: nowhere.project,
+        refName: refName(branch),
+        headChangesetId: head,
+        principal: 'p',
+      }),
+    ).rejects.toMatchObject({
       code: 'PROJECT_NOT_FOUND',
     });
   });
@@ -80,7 +109,11 @@ describe('creating a ref', () => {
     const refs = await Promise.all(Array.from({ length: 200 }, (_, n) => history.branch(`refs/sessions/a/${n}`)));
     expect(new Set(refs.map((ref) => ref.ref_name)).size).toBe(200);
     const listed = [];
-    for (let page = temp.lethe.listRefs(history.project, { limit: 90 }); page.length > 0; page = temp.lethe.listRefs(history.project, { limit: 90, after: page.at(-1)?.ref_name })) {
+    for (
+      let page = temp.lethe.listRefs(history.project, { limit: 90 });
+      page.length > 0;
+      page = temp.lethe.listRefs(history.project, { limit: 90, after: page.at(-1)?.ref_name })
+    ) {
       listed.push(...page.map((ref) => ref.ref_name));
     }
     expect(listed).toEqual([...refs.map((ref) => ref.ref_name), 'refs/shared/main'].sort());
@@ -131,7 +164,12 @@ describe('signed moves', () => {
     await history.commit(branch, [add('one')]);
     temp.clock.advance(3_600_500);
     await history.commit(branch, [add('two')]);
-    expect(moves().map((move) => move.moved_at)).toEqual(['2026-11-30T12:00:00Z', '2026-11-30T12:00:00Z', '2026-11-30T12:00:00Z', '2026-11-30T12:00:00.5Z']);
+    expect(moves().map((move) => move.moved_at)).toEqual([
+      '2026-11-30T12:00:00Z',
+      '2026-11-30T12:00:00Z',
+      '2026-11-30T12:00:00Z',
+      '2026-11-30T12:00:00.5Z',
+    ]);
     expect(temp.lethe.findRef(history.project, refName(branch))?.updated_at).toBe('2026-11-30T12:00:00.5Z');
   });
 });

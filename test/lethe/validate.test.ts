@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src-main/base/fault.ts';
-import { needsState, normalizeOps, type StateView, validateAgainstState, validateStateless } from '../../src-main/lethe/rules/validate-ops.ts';
+import {
+  needsState,
+  normalizeOps,
+  type StateView,
+  validateAgainstState,
+  validateStateless,
+} from '../../src-main/lethe/rules/validate-ops.ts';
 import { opTypes } from '../../src-preload/contract/changeset.ts';
 import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
 import { add, addAs, correct, type OpDraft, supersede } from '../support/history-builder.ts';
@@ -21,7 +27,8 @@ function judge(drafts: readonly OpDraft[], active: readonly string[] = []): stri
   }
 }
 
-const refusal = (opType: string, reason: string, index = 0): string => `invalid semantic operation: ops[${index}] (${opType}): ${reason}`;
+const refusal = (opType: string, reason: string, index = 0): string =>
+  `invalid semantic operation: ops[${index}] (${opType}): ${reason}`;
 const attach = (payload: JsonObject, target?: string): OpDraft => ({
   op_type: 'attach_evidence',
   ...(target === undefined ? {} : { target_event_id: target }),
@@ -103,8 +110,17 @@ describe('the form of ops', () => {
 
 describe('fields of a memory', () => {
   test('L28 content must be there and not blank', () => {
-    for (const payload of [{}, { kind: 'fact' }, { content: '' }, { content: ' \u0085\u2003' }, { content: 5 }, { content: null }]) {
-      expect(judge([{ op_type: 'add_memory', payload }])).toBe(refusal('add_memory', 'content must be a string that is not blank'));
+    for (const payload of [
+      {},
+      { kind: 'fact' },
+      { content: '' },
+      { content: ' \u0085\u2003' },
+      { content: 5 },
+      { content: null },
+    ]) {
+      expect(judge([{ op_type: 'add_memory', payload }])).toBe(
+        refusal('add_memory', 'content must be a string that is not blank'),
+      );
     }
     expect(judge([add('\ufeff')])).toBe('taken');
   });
@@ -114,7 +130,9 @@ describe('fields of a memory', () => {
     const change = { ...full, target_trust: 'inference', source_trust: 'user_approved' };
     expect(judge([correct('x', change)], ['x'])).toBe('taken');
     expect(judge([supersede('x', { ...change, memory_id: 'm', event_id: 'm' })], ['x'])).toBe('taken');
-    expect(judge([attach({ summary: 's', reviewer: 'r', kind: 'k', source: 's', note: 'n', status: 's' })])).toBe('taken');
+    expect(judge([attach({ summary: 's', reviewer: 'r', kind: 'k', source: 's', note: 'n', status: 's' })])).toBe(
+      'taken',
+    );
   });
 
   const wrong: readonly [JsonObject, string][] = [
@@ -134,7 +152,9 @@ describe('fields of a memory', () => {
   test.each(wrong)('L29 add, correct and supersede all refuse %j', (payload, reason) => {
     expect(judge([add('x', payload)])).toContain(`ops[0] (add_memory): ${reason}`);
     expect(judge([correct('x', payload)], ['x'])).toContain(`ops[0] (correct_memory): ${reason}`);
-    expect(judge([supersede('x', { content: 'y', ...payload })], ['x'])).toContain(`ops[0] (supersede_memory): ${reason}`);
+    expect(judge([supersede('x', { content: 'y', ...payload })], ['x'])).toContain(
+      `ops[0] (supersede_memory): ${reason}`,
+    );
   });
 
   test('L29 the bounds of confidence are taken', () => {
@@ -142,12 +162,22 @@ describe('fields of a memory', () => {
   });
 
   test('L30 an unknown key is refused by name, restores among them', () => {
-    expect(judge([add('x', { colour: 'red' })])).toBe(refusal('add_memory', 'payload field "colour" is not supported for add_memory'));
-    expect(judge([correct('x', { restores: 'c' })], ['x'])).toBe(refusal('correct_memory', 'payload field "restores" is not supported for correct_memory'));
+    expect(judge([add('x', { colour: 'red' })])).toBe(
+      refusal('add_memory', 'payload field "colour" is not supported for add_memory'),
+    );
+    expect(judge([correct('x', { restores: 'c' })], ['x'])).toBe(
+      refusal('correct_memory', 'payload field "restores" is not supported for correct_memory'),
+    );
     expect(judge([correct('x', { memory_id: 'y' })], ['x'])).toContain('payload field "memory_id" is not supported');
-    expect(judge([add('x', { target_trust: 'inference' })])).toContain('"target_trust" is not supported for add_memory');
-    expect(judge([attach({ summary: 's', reviewer: 'r', content: 'c' })])).toContain('"content" is not supported for attach_evidence');
-    expect(judge([{ op_type: 'add_memory', payload: JSON.parse('{"content":"x","__proto__":1}') }])).toContain('"__proto__" is not supported');
+    expect(judge([add('x', { target_trust: 'inference' })])).toContain(
+      '"target_trust" is not supported for add_memory',
+    );
+    expect(judge([attach({ summary: 's', reviewer: 'r', content: 'c' })])).toContain(
+      '"content" is not supported for attach_evidence',
+    );
+    expect(judge([{ op_type: 'add_memory', payload: JSON.parse('{"content":"x","__proto__":1}') }])).toContain(
+      '"__proto__" is not supported',
+    );
   });
 
   test('L31 sizes at the bound are taken, one byte more is refused by name', () => {
@@ -171,7 +201,9 @@ describe('fields of a memory', () => {
   test('L31 tags: 64 of 128 bytes are taken, one more or one longer is refused', () => {
     const tag = 'x'.repeat(128);
     expect(judge([add('x', { tags: Array.from({ length: 64 }, () => tag) })])).toBe('taken');
-    expect(judge([add('x', { tags: Array.from({ length: 65 }, () => 'x') })])).toContain('tags has more than 64 entries');
+    expect(judge([add('x', { tags: Array.from({ length: 65 }, () => 'x') })])).toContain(
+      'tags has more than 64 entries',
+    );
     expect(judge([add('x', { tags: [`${tag}x`] })])).toContain('tags[0] is over 128 bytes');
   });
 
@@ -189,8 +221,12 @@ describe('identities and targets', () => {
   test('L32 the names of the resulting memory agree', () => {
     expect(judge([{ ...addAs('a', 'x'), payload: { content: 'x', memory_id: 'a', event_id: 'a' } }])).toBe('taken');
     for (const payload of [{ memory_id: 'b' }, { event_id: 'b' }]) {
-      expect(judge([{ ...addAs('a', 'x'), payload: { content: 'x', ...payload } }])).toContain('disagrees with another name');
-      expect(judge([supersede('t', { content: 'x', ...payload }, 'a')], ['t'])).toContain('disagrees with another name');
+      expect(judge([{ ...addAs('a', 'x'), payload: { content: 'x', ...payload } }])).toContain(
+        'disagrees with another name',
+      );
+      expect(judge([supersede('t', { content: 'x', ...payload }, 'a')], ['t'])).toContain(
+        'disagrees with another name',
+      );
     }
     expect(judge([add('x', { memory_id: 'a', event_id: 'b' })])).toContain('event_id disagrees');
     expect(judge([add('x', { memory_id: 7 })])).toContain('memory_id must be a string');
@@ -199,16 +235,26 @@ describe('identities and targets', () => {
   test('L32 a memory is not corrected or superseded into itself', () => {
     expect(judge([correct('x', { content: 'y' }, 'x')], ['x'])).toContain('must be another than target_event_id');
     expect(judge([supersede('x', { content: 'y' }, 'x')], ['x'])).toContain('must be another than target_event_id');
-    expect(judge([supersede('x', { content: 'y', memory_id: 'x' })], ['x'])).toContain('must be another than target_event_id');
-    expect(judge([supersede('x', { content: 'y', event_id: 'x' })], ['x'])).toContain('must be another than target_event_id');
+    expect(judge([supersede('x', { content: 'y', memory_id: 'x' })], ['x'])).toContain(
+      'must be another than target_event_id',
+    );
+    expect(judge([supersede('x', { content: 'y', event_id: 'x' })], ['x'])).toContain(
+      'must be another than target_event_id',
+    );
   });
 
   test('L33 a user_approved memory is not superseded by inference', () => {
     for (const source_trust of ['inference', 'model_inference']) {
-      expect(judge([supersede('x', { target_trust: 'user_approved', source_trust })], ['x'])).toContain('not superseded by inference');
+      expect(judge([supersede('x', { target_trust: 'user_approved', source_trust })], ['x'])).toContain(
+        'not superseded by inference',
+      );
     }
-    expect(judge([supersede('x', { target_trust: 'user_approved', source_trust: 'user_approved' })], ['x'])).toBe('taken');
-    expect(judge([correct('x', { content: 'y', target_trust: 'user_approved', source_trust: 'inference' })], ['x'])).toBe('taken');
+    expect(judge([supersede('x', { target_trust: 'user_approved', source_trust: 'user_approved' })], ['x'])).toBe(
+      'taken',
+    );
+    expect(
+      judge([correct('x', { content: 'y', target_trust: 'user_approved', source_trust: 'inference' })], ['x']),
+    ).toBe('taken');
   });
 
   test('L34 a target must be active in the parent state', () => {
@@ -222,15 +268,28 @@ describe('identities and targets', () => {
     expect(judge([addAs('x', 'y')], ['x'])).toContain('memory "x" is already active');
     expect(judge([add('y', { memory_id: 'x' })], ['x'])).toContain('memory "x" is already active');
     expect(judge([correct('t', { content: 'y' }, 'x')], ['t', 'x'])).toContain('memory "x" is already active');
-    expect(judge([supersede('t', { content: 'y', event_id: 'x' })], ['t', 'x'])).toContain('memory "x" is already active');
+    expect(judge([supersede('t', { content: 'y', event_id: 'x' })], ['t', 'x'])).toContain(
+      'memory "x" is already active',
+    );
     expect(judge([supersede('t', { event_id: 'x' })], ['t', 'x'])).toBe('taken');
   });
 
   test('L35 ops see what those before them did', () => {
-    expect(judge([addAs('a', 'x'), correct('a', { content: 'y' }), supersede('a', { content: 'z' }, 'b'), correct('b', { content: 'w' }, 'c')])).toBe('taken');
+    expect(
+      judge([
+        addAs('a', 'x'),
+        correct('a', { content: 'y' }),
+        supersede('a', { content: 'z' }, 'b'),
+        correct('b', { content: 'w' }, 'c'),
+      ]),
+    ).toBe('taken');
     expect(judge([addAs('a', 'x'), addAs('a', 'y')])).toContain('ops[1] (add_memory): memory "a" is already active');
-    expect(judge([supersede('a'), correct('a', { content: 'y' })], ['a'])).toContain('ops[1] (correct_memory): target "a" is not active');
-    expect(judge([correct('a', { content: 'y' }, 'b'), correct('a', { content: 'z' })], ['a'])).toContain('ops[1] (correct_memory): target "a" is not active');
+    expect(judge([supersede('a'), correct('a', { content: 'y' })], ['a'])).toContain(
+      'ops[1] (correct_memory): target "a" is not active',
+    );
+    expect(judge([correct('a', { content: 'y' }, 'b'), correct('a', { content: 'z' })], ['a'])).toContain(
+      'ops[1] (correct_memory): target "a" is not active',
+    );
     expect(judge([supersede('a'), addAs('a', 'again')], ['a'])).toBe('taken');
     expect(judge([correct('a', { content: 'y' }), correct('a', { content: 'z' })], ['a'])).toBe('taken');
     expect(judge([correct('b', { content: 'y' }), addAs('b', 'late')])).toContain('ops[0] (correct_memory)');
@@ -242,22 +301,44 @@ describe('identities and targets', () => {
     expect(judge([attach({ summary: 5, reviewer: 'r' })])).toContain('summary must be a non-empty string');
     expect(judge([attach({ summary: 's' })])).toContain('one of reviewer, proposal_id');
     expect(judge([attach({ summary: 's', reviewer: '' })])).toContain('one of reviewer, proposal_id');
-    expect(judge([{ op_type: 'attach_verification', payload: { kind: 'reviewed_merge', summary: 's', proposal_id: 'p', source_changeset_id: 'c' } }])).toBe('taken');
+    expect(
+      judge([
+        {
+          op_type: 'attach_verification',
+          payload: { kind: 'reviewed_merge', summary: 's', proposal_id: 'p', source_changeset_id: 'c' },
+        },
+      ]),
+    ).toBe('taken');
   });
 
   test('L37 op types that are not taken yet are refused by name', () => {
     for (const op_type of ['mark_duplicate', 'add_relationship', 'propose_deprecation'] as const) {
-      expect(judge([{ op_type, target_event_id: 'x', payload: { reason: 'r' } }], ['x'])).toBe(refusal(op_type, `this version of the store does not take ${op_type} yet`));
+      expect(judge([{ op_type, target_event_id: 'x', payload: { reason: 'r' } }], ['x'])).toBe(
+        refusal(op_type, `this version of the store does not take ${op_type} yet`),
+      );
     }
-    expect(judge([attach({ summary: 's', reviewer: 'r' }, 'x')], ['x'])).toContain('does not take attach_evidence with a target yet');
+    expect(judge([attach({ summary: 's', reviewer: 'r' }, 'x')], ['x'])).toContain(
+      'does not take attach_evidence with a target yet',
+    );
     expect(judge([JSON.parse('{"op_type":"drop_table"}')])).toContain('op_type is not one of the known ones');
   });
 
   test('L27 whatever comes, the answer is a refusal in that form or the ops are taken', () => {
-    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double({ noNaN: true }), fc.constant(null), fc.boolean(), fc.array(fc.string()));
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.double({ noNaN: true }),
+      fc.constant(null),
+      fc.boolean(),
+      fc.array(fc.string()),
+    );
     const key = fc.oneof(fc.constantFrom(...Object.keys(full), 'memory_id', 'restores'), fc.string());
     const draft = fc.record(
-      { op_type: fc.constantFrom(...opTypes), target_event_id: fc.constantFrom('', 'a', 'b'), resulting_event_id: fc.constantFrom('', 'a', 'c'), payload: fc.dictionary(key, value) },
+      {
+        op_type: fc.constantFrom(...opTypes),
+        target_event_id: fc.constantFrom('', 'a', 'b'),
+        resulting_event_id: fc.constantFrom('', 'a', 'c'),
+        payload: fc.dictionary(key, value),
+      },
       { requiredKeys: ['op_type'] },
     );
     fc.assert(

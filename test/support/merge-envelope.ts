@@ -1,8 +1,8 @@
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import { type MergeEnvelope, signMergeEnvelope } from '../../src-main/canonical/signature.ts';
 import type { AdvanceInput } from '../../src-main/lethe/api.ts';
-import { type ChangesetId, proposalIdSchema, type ProjectId } from '../../src-preload/contract/ids.ts';
-import { type TempLethe, refName, testMergeKey } from './history-builder.ts';
+import { type ChangesetId, type ProjectId, proposalIdSchema } from '../../src-preload/contract/ids.ts';
+import { refName, type TempLethe, testMergeKey } from './history-builder.ts';
 
 export const testReviewer = 'principal_00000000000000b1';
 export const testMerger = 'principal_00000000000000c1';

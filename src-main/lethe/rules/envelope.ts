@@ -40,15 +40,21 @@ export function judgeEnvelope(
   nowMs: number,
 ): EnvelopeJudgement {
   const authorization = parseAuthorization(text);
-  if (authorization === undefined) return { kind: 'unverified', fault: malformed('it is not {"envelope": {…}, "signature": "…"}') };
+  if (authorization === undefined)
+    return { kind: 'unverified', fault: malformed('it is not {"envelope": {…}, "signature": "…"}') };
   const { envelope, signature } = authorization;
-  if (envelope.version !== envelopeVersion) return { kind: 'unverified', fault: malformed(`version must be ${envelopeVersion}`) };
+  if (envelope.version !== envelopeVersion)
+    return { kind: 'unverified', fault: malformed(`version must be ${envelopeVersion}`) };
   const key = mergeKeys.get(envelope.key_id);
   if (key === undefined) return { kind: 'unverified', fault: refused('key_id names no merge key of this store') };
-  if (!signaturePattern.test(signature)) return { kind: 'unverified', fault: malformed('signature must be 64 hex characters') };
-  if (!verifyMergeEnvelope(key, envelope, signature)) return { kind: 'unverified', fault: refused('the signature does not verify') };
+  if (!signaturePattern.test(signature))
+    return { kind: 'unverified', fault: malformed('signature must be 64 hex characters') };
+  if (!verifyMergeEnvelope(key, envelope, signature))
+    return { kind: 'unverified', fault: refused('the signature does not verify') };
   const reason = findFieldReason(envelope, claims) ?? findTimeReason(envelope, nowMs);
-  return reason === undefined ? { kind: 'accepted', authorization } : { kind: 'refused', fault: malformed(reason), authorization };
+  return reason === undefined
+    ? { kind: 'accepted', authorization }
+    : { kind: 'refused', fault: malformed(reason), authorization };
 }
 
 /** Whether a nonce can be recorded at all. */
@@ -60,7 +66,8 @@ function findFieldReason(envelope: MergeEnvelope, claims: AdvanceClaims): string
   const claimed = ['project_id', 'ref_name', 'expected_head', 'new_head', 'proposal_id', 'reviewer_principal'] as const;
   for (const field of claimed) if (envelope[field] !== claims[field]) return `${field} differs from the request`;
   if (envelope.merger_principal === '') return 'merger_principal is missing';
-  if (!mergeStrategySchema.safeParse(envelope.strategy).success) return 'strategy must be fast_forward, merge_commit or cherry_pick';
+  if (!mergeStrategySchema.safeParse(envelope.strategy).success)
+    return 'strategy must be fast_forward, merge_commit or cherry_pick';
   if (!isNonce(envelope.nonce)) return 'nonce must be 32 lower-case hex characters';
   if (!digestPattern.test(envelope.proposal_digest)) return 'proposal_digest must be 64 lower-case hex characters';
   return undefined;
@@ -73,7 +80,8 @@ function findTimeReason(envelope: MergeEnvelope, nowMs: number): string | undefi
   if (expiresMs === undefined) return 'expires_at must be an RFC 3339 time';
   if (issuedMs > nowMs + clockSkewMs) return 'issued_at lies in the future: check the clocks';
   if (expiresMs <= issuedMs) return 'expires_at must be after issued_at';
-  if (expiresMs - issuedMs > envelopeLifeMaxMs) return `an envelope lives ${envelopeLifeMaxMs / 60_000} minutes at most`;
+  if (expiresMs - issuedMs > envelopeLifeMaxMs)
+    return `an envelope lives ${envelopeLifeMaxMs / 60_000} minutes at most`;
   if (nowMs >= expiresMs + clockSkewMs) return 'it has expired: merge again for a fresh one';
   return undefined;
 }

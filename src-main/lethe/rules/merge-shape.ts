@@ -67,7 +67,11 @@ export function findSeparationFault(facts: {
   if (facts.owner !== undefined && facts.reviewer === facts.owner && facts.merger === facts.owner) return undefined;
   for (const role of ['reviewer', 'merger'] as const) {
     if (!facts.originators.includes(facts[role])) continue;
-    return new Fault('ORIGINATOR_MAY_NOT_MERGE', `${role}: it wrote some of what this merge brings in. Another principal has to review and merge it.`, { role });
+    return new Fault(
+      'ORIGINATOR_MAY_NOT_MERGE',
+      `${role}: it wrote some of what this merge brings in. Another principal has to review and merge it.`,
+      { role },
+    );
   }
   return undefined;
 }

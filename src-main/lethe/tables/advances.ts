@@ -30,7 +30,11 @@ const columns = `advance_id, project_id, ref_name, expected_head, new_head, merg
   merger_principal, strategy, authorization_nonce, move_seq, created_at`;
 
 /** The newest advance that a proposal came to. */
-export function findAdvanceOfProposal(db: ReadableDb, projectId: string, proposalId: string): StoredAdvance | undefined {
+export function findAdvanceOfProposal(
+  db: ReadableDb,
+  projectId: string,
+  proposalId: string,
+): StoredAdvance | undefined {
   const row = db
     .query<[string, string], AdvanceRow>(
       `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND merge_proposal_id = ? ORDER BY seq DESC LIMIT 1`,
@@ -58,13 +62,20 @@ export function findAdvanceOfMove(db: ReadableDb, moveSeq: number): StoredAdvanc
 /** The advance that a nonce authorized. */
 export function findAdvanceOfNonce(db: ReadableDb, nonce: string): StoredAdvance | undefined {
   const row = db
-    .query<[string], AdvanceRow>(`SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE authorization_nonce = ?`)
+    .query<[string], AdvanceRow>(
+      `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE authorization_nonce = ?`,
+    )
     .get(nonce);
   return row === undefined ? undefined : decodeAdvance(row);
 }
 
 /** Advances of a project numbered below `before`, newest first, at most `limit`. */
-export function listAdvancesBefore(db: ReadableDb, projectId: string, before: number, limit: number): readonly StoredAdvance[] {
+export function listAdvancesBefore(
+  db: ReadableDb,
+  projectId: string,
+  before: number,
+  limit: number,
+): readonly StoredAdvance[] {
   return db
     .query<[string, number, number], AdvanceRow>(
       `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?`,

@@ -29,11 +29,18 @@ const columns = `nonce, version, key_id, project_id, ref_name, expected_head, ne
 
 /** The authorization that spent a nonce. */
 export function findAuthorization(db: ReadableDb, nonce: string): AuthorizationRow | undefined {
-  return db.query<[string], AuthorizationRow>(`SELECT ${columns} FROM memory_merge_authorizations WHERE nonce = ?`).get(nonce);
+  return db
+    .query<[string], AuthorizationRow>(`SELECT ${columns} FROM memory_merge_authorizations WHERE nonce = ?`)
+    .get(nonce);
 }
 
 /** Authorizations that name a project, after a nonce, in nonce order, at most `limit`. */
-export function listAuthorizationsAfter(db: ReadableDb, projectId: string, after: string, limit: number): readonly AuthorizationRow[] {
+export function listAuthorizationsAfter(
+  db: ReadableDb,
+  projectId: string,
+  after: string,
+  limit: number,
+): readonly AuthorizationRow[] {
   return db
     .query<[string, string, number], AuthorizationRow>(
       `SELECT ${columns} FROM memory_merge_authorizations WHERE project_id = ? AND nonce > ? ORDER BY nonce LIMIT +?`,

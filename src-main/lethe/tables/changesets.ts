@@ -129,7 +129,9 @@ export function countChangesets(db: ReadableDb, projectId: ProjectId): number {
 export function countNumbers(db: ReadableDb, after: number, upto: number): number {
   return (
     db
-      .query<[number, number], { count: number }>('SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?')
+      .query<[number, number], { count: number }>(
+        'SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?',
+      )
       .get(after, upto)?.count ?? 0
   );
 }

@@ -32,12 +32,19 @@ interface Stored {
  * Verifies the next changesets of a project above the number `after`: parents, ops, payloads, evidence, every digest and
  * every derived column. Answers the last number looked at and how many were, none when there are no more.
  */
-export function verifyChangesets(db: ReadableDb, projectId: ProjectId, after: number, findings: Findings): { readonly last: number; readonly count: number } {
+export function verifyChangesets(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: number,
+  findings: Findings,
+): { readonly last: number; readonly count: number } {
   const rows = boundOps(listChangesetRowsAfter(db, projectId, after, rowsPerChunk));
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return { last: after, count: 0 };
   const isDense = last.seq - first.seq < rowsPerChunk * 4;
-  const whole = isDense ? readStored(db, rows, first.seq, last.seq) : rows.flatMap((row) => readStored(db, [row], row.seq, row.seq));
+  const whole = isDense
+    ? readStored(db, rows, first.seq, last.seq)
+    : rows.flatMap((row) => readStored(db, [row], row.seq, row.seq));
   for (const stored of whole) {
     const where = `changeset ${stored.row.changeset_id}`;
     checking(findings, where, () => verifyChangeset(db, stored, (problem) => findings.add(where, problem)));
@@ -96,20 +103,31 @@ function isStoredPlain(stored: Stored, digested: NonNullable<ReturnType<typeof d
   const payloads = stored.ops.flatMap((op) => op.body ?? []);
   const values = digested.ops.flatMap((op) => op.payload ?? []);
   const texts = [...payloads, ...stored.attestations.map((entry) => entry.body)];
-  return [...values, ...digested.evidence, ...digested.verification].every((value, index) => encodePlain(value) === texts[index]);
+  return [...values, ...digested.evidence, ...digested.verification].every(
+    (value, index) => encodePlain(value) === texts[index],
+  );
 }
 
 /** The request digest is that of the commit which made the row; the root has none, and is the only one under its key. */
-function verifyRequest(db: ReadableDb, stored: Stored, digested: NonNullable<ReturnType<typeof digestedChangeset>>, report: Report): void {
+function verifyRequest(
+  db: ReadableDb,
+  stored: Stored,
+  digested: NonNullable<ReturnType<typeof digestedChangeset>>,
+  report: Report,
+): void {
   const { row, parents } = stored;
-  if ((row.is_root === 1) !== (row.idempotency_key === legacyRootKey)) report('its key and its mark as a root disagree');
+  if ((row.is_root === 1) !== (row.idempotency_key === legacyRootKey))
+    report('its key and its mark as a root disagree');
   if (row.is_root === 1) {
-    if (row.request_digest !== '' || row.expected_seq !== null || parents.length > 0) report('a root has neither a request nor parents');
+    if (row.request_digest !== '' || row.expected_seq !== null || parents.length > 0)
+      report('a root has neither a request nor parents');
     return;
   }
-  const expected = parents.find((parent) => parent.parent_seq === row.expected_seq)?.changeset_id ?? findExpectedId(db, row);
+  const expected =
+    parents.find((parent) => parent.parent_seq === row.expected_seq)?.changeset_id ?? findExpectedId(db, row);
   const request = { ...digested, expected_head: expected, advance_ref: row.expected_seq !== null };
-  if (requestDigest(request) !== row.request_digest) report('its request digest is not that of the commit that made it');
+  if (requestDigest(request) !== row.request_digest)
+    report('its request digest is not that of the commit that made it');
 }
 
 function findExpectedId(db: ReadableDb, row: ChangesetRow): string | undefined {

@@ -7,14 +7,21 @@ import { checking, type Findings } from './findings.ts';
 const rowsPerChunk = 50;
 
 /** Verifies the next manifests after an id: each is as it was written and its context reads the same. Undefined at the end. */
-export function verifyManifests(db: ReadableDb, projectId: ProjectId, after: string, readContext: ReadContext, findings: Findings): string | undefined {
+export function verifyManifests(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: string,
+  readContext: ReadContext,
+  findings: Findings,
+): string | undefined {
   const rows = listManifestRowsAfter(db, projectId, after, rowsPerChunk);
   for (const row of rows) {
     const where = `manifest ${row.manifest_id}`;
     checking(findings, where, () => {
       const manifest = decodeManifest(db, row);
       const reply = readContext(db, questionOf(manifest));
-      if (contextDigest(reply) !== manifest.context_digest) findings.add(where, 'its context does not read as it was pinned');
+      if (contextDigest(reply) !== manifest.context_digest)
+        findings.add(where, 'its context does not read as it was pinned');
       const read = reply.memories.map((memory) => memory.memory_id);
       const selected = manifest.selected_memory_ids;
       if (read.length !== selected.length || read.some((id, index) => id !== selected[index])) {

@@ -36,12 +36,19 @@ export function verifyAuthorizations(
   return { last: rows.at(-1)?.nonce, unknownKeys };
 }
 
-function verifyAuthorization(db: ReadableDb, row: AuthorizationRow, key: Uint8Array | undefined, report: (problem: string) => void): void {
+function verifyAuthorization(
+  db: ReadableDb,
+  row: AuthorizationRow,
+  key: Uint8Array | undefined,
+  report: (problem: string) => void,
+): void {
   const { row_digest: digest, ...columns } = row;
   if (rowDigest('merge-authorization', columns) !== digest) report('its row was altered');
-  if (key !== undefined && !verifyMergeEnvelope(key, envelopeOf(row), row.signature)) report('its signature does not verify');
+  if (key !== undefined && !verifyMergeEnvelope(key, envelopeOf(row), row.signature))
+    report('its signature does not verify');
   const isUsed = findAdvanceOfNonce(db, row.nonce) !== undefined;
-  if (isUsed !== (row.outcome === 'consumed')) report(isUsed ? 'it was refused and yet moved a ref' : 'it was consumed and moved no ref');
+  if (isUsed !== (row.outcome === 'consumed'))
+    report(isUsed ? 'it was refused and yet moved a ref' : 'it was consumed and moved no ref');
 }
 
 function envelopeOf(row: AuthorizationRow): MergeEnvelope {
@@ -64,7 +71,12 @@ function envelopeOf(row: AuthorizationRow): MergeEnvelope {
 }
 
 /** Verifies the next advance records below a number: each agrees with its authorization and its signed move. Undefined at the end. */
-export function verifyAdvances(db: ReadableDb, projectId: ProjectId, before: number, findings: Findings): number | undefined {
+export function verifyAdvances(
+  db: ReadableDb,
+  projectId: ProjectId,
+  before: number,
+  findings: Findings,
+): number | undefined {
   const rows = listAdvancesBefore(db, projectId, before, rowsPerChunk);
   for (const stored of rows) {
     const where = `advance ${stored.advance.advance_id}`;
@@ -73,7 +85,8 @@ export function verifyAdvances(db: ReadableDb, projectId: ProjectId, before: num
         findings.add(where, 'its authorization says something else, or was not consumed');
       }
       const move = findMoveBySeq(db, stored.moveSeq);
-      const isCarriedOut = move !== undefined && move.ref_name === stored.advance.ref_name && move.to_head === stored.advance.new_head;
+      const isCarriedOut =
+        move !== undefined && move.ref_name === stored.advance.ref_name && move.to_head === stored.advance.new_head;
       if (!isCarriedOut) findings.add(where, 'the ref move that it names is another one');
     });
   }

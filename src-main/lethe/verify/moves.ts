@@ -51,18 +51,27 @@ function verifyMove(db: ReadableDb, walk: MoveWalk, move: RefMoveRow, report: Re
   if (key?.verify?.(headMoveBytes(move), move.signature) !== true) report('its signature does not verify');
   if (Date.parse(move.moved_at) !== move.moved_ms) report('its time is stored in two forms that differ');
   const to = findChangesetRow(db, move.to_head);
-  if (to === undefined || to.project_id !== move.project_id) report('it goes to a changeset that its project does not have');
-  if (to?.chain_digest !== move.chain_digest) report('the chain digest that it signed is not that of the changeset it goes to');
+  if (to === undefined || to.project_id !== move.project_id)
+    report('it goes to a changeset that its project does not have');
+  if (to?.chain_digest !== move.chain_digest)
+    report('the chain digest that it signed is not that of the changeset it goes to');
   const before = walk.refs.get(move.ref_name)?.last;
   if (move.from_head !== (before?.to_head ?? '')) report('it does not start where the ref stood');
   if (before !== undefined && before.moved_ms > move.moved_ms) report('it is older than the move before it');
   const from = move.from_head === '' ? undefined : findChangesetRow(db, move.from_head);
-  if (to !== undefined && from !== undefined && !sees(openSight(db), to.seq, from.seq)) report('it goes to no descendant of the head before');
+  if (to !== undefined && from !== undefined && !sees(openSight(db), to.seq, from.seq))
+    report('it goes to no descendant of the head before');
   verifyCause(db, move, to?.expected_seq ?? null, from?.seq ?? null, report);
 }
 
 /** A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head. */
-function verifyCause(db: ReadableDb, move: RefMoveRow, expectedSeq: number | null, fromSeq: number | null, report: Report): void {
+function verifyCause(
+  db: ReadableDb,
+  move: RefMoveRow,
+  expectedSeq: number | null,
+  fromSeq: number | null,
+  report: Report,
+): void {
   const isProtected = isProtectedName(move.ref_name);
   if (move.from_head === '') {
     const cause = isProtected ? moveCauses.init : moveCauses.create;
@@ -102,8 +111,10 @@ export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findin
     const { first, last } = moves;
     if (ref.head_changeset_id !== last.to_head) findings.add(where, 'its head is not where its last signed move went');
     if (ref.protected !== isProtectedName(ref.ref_name)) findings.add(where, 'its protection is not that of its name');
-    if (ref.created_at !== first.moved_at || ref.updated_at !== last.moved_at) findings.add(where, 'its times are not those of its moves');
-    if ((ref.created_by_principal ?? '') !== first.principal) findings.add(where, 'its creator is not who signed for it');
+    if (ref.created_at !== first.moved_at || ref.updated_at !== last.moved_at)
+      findings.add(where, 'its times are not those of its moves');
+    if ((ref.created_by_principal ?? '') !== first.principal)
+      findings.add(where, 'its creator is not who signed for it');
   }
   return refs.at(-1)?.ref.ref_name;
 }
