@@ -116,6 +116,7 @@ export class StandInWindow extends EventEmitter implements DeskWindow {
 export class StandInApp extends EventEmitter implements DeskApp {
   isPackaged = false;
   isFirstInstance = true;
+  appPath = '/app';
   readonly calls: string[] = [];
   readonly paths: Record<string, string> = { userData: '/data/memory-git' };
   private ready: () => void = () => undefined;
@@ -148,7 +149,7 @@ export class StandInApp extends EventEmitter implements DeskApp {
   }
 
   getAppPath(): string {
-    return '/app';
+    return this.appPath;
   }
 
   getPath(name: Parameters<App['getPath']>[0]): string {
