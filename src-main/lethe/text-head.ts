@@ -63,7 +63,8 @@ export function maintainTextIndex(db: WritableDb): boolean {
   return indexPending(db, versionSource(db), opsPerStep) || tidyTextIndex(db);
 }
 
-function toPending(db: ReadableDb, { op, projectId, memory, version }: TouchingOp): PendingVersion {
+/** The state that an op left, as the index takes it. */
+export function toPending(db: ReadableDb, { op, projectId, memory, version }: TouchingOp): PendingVersion {
   if (memory === null || version === null) return { version: op, projectId, memory: 0, text: null };
   return { version: op, projectId, memory, text: readText(db, version) };
 }

@@ -7,6 +7,8 @@ import { listTouchingOps } from '../../src-main/lethe/tables/text-index.ts';
 import { maintainTextIndex, openTextView, versionSource } from '../../src-main/lethe/text-head.ts';
 import { verifyTextIndex } from '../../src-main/lethe/text-indexing.ts';
 import { matchContext } from '../../src-main/lethe/text-search.ts';
+import { verifyProjectText } from '../../src-main/lethe/text-verify.ts';
+import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
 import { seededRandom } from '../fuzz/random.ts';
 import {
@@ -115,6 +117,32 @@ describe.each([
     expect(() => search(temp, history, 'refs/shared/main', 'word', { limit: 4, cursor })).toThrow(refused);
     expect(() => search(temp, history, work, 'word', { limit: 4, cursor: 'bm8' })).toThrow(refused);
   });
+});
+
+test('L79 a verification of the project names the op whose text the index lacks, and only of that project', async () => {
+  const { temp, history } = await openHistory();
+  const other = historyBuilder(temp, 'other');
+  await other.init();
+  const damaged = await history.commit(work, [add('alpha'), add('beta'), add('gamma')]);
+  const verify = async (of: HistoryBuilder) => {
+    const findings = openFindings();
+    await verifyProjectText(
+      (chunk) => temp.db.reading(() => chunk(temp.db)),
+      of.project,
+      findings,
+      async () => {},
+    );
+    return findings.list;
+  };
+  expect(await verify(history)).toEqual([]);
+  while (maintain(temp));
+  await history.commit(work, [add('waiting')]);
+  expect(await verify(history)).toEqual([]);
+  temp.db.exec('DELETE FROM text_versions WHERE version = (SELECT max(version) - 1 FROM text_versions)');
+  expect(await verify(history)).toEqual([
+    { where: `op 1 of changeset ${damaged.changeset_id}`, problem: 'is missing from the full-text index' },
+  ]);
+  expect(await verify(other)).toEqual([]);
 });
 
 test('L74 two projects of one store, one indexed and one waiting, find only their own', async () => {
