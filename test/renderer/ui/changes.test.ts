@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { fieldChanges, groupChanges, measureChanges, summariseChanges } from '../../../src-renderer/ui/changes.ts';
+import { diff, memory } from '../fixtures.ts';
+
+test('a change is shown once, under its first category, and names the others', () => {
+  const decision = { memory_id: 'd', op_ordinal: 0 };
+  const groups = groupChanges([diff({ memories_added: [decision], decisions_changed: [decision] })]);
+  expect(groups.map((group) => group.category)).toEqual(['memories_added']);
+  expect(groups[0]?.changes.map((change) => change.also)).toEqual([['decisions_changed']]);
+});
+
+test('two memories changed by one op are two changes', () => {
+  const groups = groupChanges([
+    diff({
+      records_superseded: [
+        { memory_id: 'old', op_ordinal: 3 },
+        { memory_id: 'new', op_ordinal: 3 },
+      ],
+    }),
+  ]);
+  expect(groups[0]?.changes).toHaveLength(2);
+});
+
+test('pages of one diff are put together, in order, without repeating what both list', () => {
+  const groups = groupChanges([
+    diff({ memories_added: [{ memory_id: 'a' }] }),
+    diff({ memories_added: [{ memory_id: 'a' }, { memory_id: 'b' }], evidence_added_or_removed: [{ memory_id: 'c' }] }),
+  ]);
+  expect(groups.map((group) => [group.category, group.changes.map((change) => change.item.memory_id)])).toEqual([
+    ['memories_added', ['a', 'b']],
+    ['evidence_added_or_removed', ['c']],
+  ]);
+});
+
+test('a diff is summed up in words', () => {
+  const groups = groupChanges([
+    diff({ memories_added: [{}, {}, {}], corrections_proposed: [{ memory_id: 'm0', op_ordinal: 9 }] }),
+  ]);
+  expect(summariseChanges(groups)).toBe('3 added, 1 corrected');
+  expect(measureChanges(groups)).toBe('4 changes to 3 memories');
+  expect(summariseChanges([])).toBe('no changes');
+});
+
+test('fields that differ beside the text are named, before and after', () => {
+  const [group] = groupChanges([
+    diff({
+      corrections_proposed: [
+        {
+          before: memory('m', 'a', { visibility: 'internal', confidence: 0.5, tags: ['x', 'y'] }),
+          after: memory('m', 'b', { visibility: 'public', confidence: 0.5, tags: ['y', 'x', 'z'], kind: 'fact' }),
+        },
+      ],
+    }),
+  ]);
+  const item = group?.changes[0]?.item;
+  expect(item === undefined ? [] : fieldChanges(item)).toEqual([
+    'kind none → fact',
+    'visibility internal → public',
+    'tags x and y → x, y and z',
+  ]);
+});
+
+test('an added memory has no field changes', () => {
+  const item = groupChanges([diff({ memories_added: [{ after: memory('m', 'a') }] })])[0]?.changes[0]?.item;
+  expect(item === undefined ? ['missing'] : fieldChanges(item)).toEqual([]);
+});
