@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { commandTable } from '../../src-preload/contract/commands/table.ts';
 import { faultKindByCode, faultKinds } from '../../src-preload/contract/faults.ts';
 import { actorIdSchema, projectIdSchema, refNameSchema, timestampSchema } from '../../src-preload/contract/ids.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../../src-preload/contract/json.ts';
 
 const accepts = (schema: z.ZodType, values: readonly unknown[]): unknown[] => values.filter((value) => schema.safeParse(value).success);
 
@@ -48,7 +49,7 @@ describe('the command table', () => {
   test('the wire form of every command is pinned', () => {
     const shapes = commandTable.map((row) => [row.name, row.scope, z.toJSONSchema(row.input, { io: 'input' }), z.toJSONSchema(row.output, { io: 'output' })]);
     const digest = createHash('sha256').update(JSON.stringify(shapes)).digest('hex').slice(0, 16);
-    expect(digest).toMatchInlineSnapshot(`"0ba1b1abf5f6b151"`);
+    expect(digest).toMatchInlineSnapshot(`"2820c44b631367ff"`);
   });
 });
 
@@ -57,6 +58,21 @@ describe('fault codes', () => {
     for (const kind of Object.values(faultKindByCode)) expect(faultKinds).toContain(kind);
     expect(Object.keys(faultKindByCode).length).toBe(new Set(Object.keys(faultKindByCode)).size);
     expect(faultKindByCode).toMatchSnapshot();
+  });
+});
+
+describe('free-form JSON', () => {
+  test('passes through as it is, a key named __proto__ included', () => {
+    const value: unknown = JSON.parse('{"a":{"__proto__":{"x":1},"b":[null,true,-0,"é"]}}');
+    expect(JSON.stringify(jsonObjectSchema.parse(value))).toBe(JSON.stringify(value));
+  });
+
+  test('what is not JSON, or nested too deep for a stack, is refused and not thrown at', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    expect(accepts(jsonValueSchema, [deep, undefined, Number.NaN, 1n, () => 1])).toEqual([]);
+    expect(accepts(jsonObjectSchema, [null, [], 'text', { a: undefined }, { a: { b: Number.POSITIVE_INFINITY } }])).toEqual([]);
+    expect(z.toJSONSchema(jsonObjectSchema)).toMatchObject({ type: 'object' });
   });
 });
 
