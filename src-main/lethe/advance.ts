@@ -11,7 +11,7 @@ import { bothSidesTouched, contestedNamedMax } from './commit.ts';
 import { listOriginators } from './originators.ts';
 import { contestedMemories } from './projection/contested.ts';
 import { openSight, sees } from './projection/sight.ts';
-import { advanceCause, momentOfMove, writeMove } from './ref-move.ts';
+import { advanceCause, writeMove } from './ref-move.ts';
 import { getRef, refMoved } from './refs.ts';
 import { rowDigest } from './row-digest.ts';
 import type { MergeAuthorization } from './rules/authorization-text.ts';
@@ -92,7 +92,7 @@ function carryOut(
   requireSeparation(db, context, envelope, from, to);
   if (stored.headSeq !== from.seq) throw refMoved(input.refName, input.expectedHead, actual);
 
-  const movedMs = momentOfMove(db, context.clock, input.projectId, input.refName);
+  const movedMs = context.clock.nowMs();
   const advance = recordOf(input, envelope, context.ids.uuidv7(), movedMs);
   spend(db, authorization, movedMs, '');
   const place = { projectId: input.projectId, refName: input.refName };

@@ -11,7 +11,7 @@ import { contestedMemories } from './projection/contested.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { parentsView } from './projection/view.ts';
 import { requireProject } from './projects.ts';
-import { momentOfMove, moveCauses, writeMove } from './ref-move.ts';
+import { moveCauses, writeMove } from './ref-move.ts';
 import { getRef, isProtectedName, protectedRef, refMoved } from './refs.ts';
 import { type CommitRequest, normalizeCommit } from './rules/commit-request.ts';
 import { needsState, validateAgainstState, validateStateless } from './rules/validate-ops.ts';
@@ -147,7 +147,7 @@ function moveRef(
   to: ChangesetRow,
 ): void {
   const { project_id: projectId, ref_name: refName } = from.ref;
-  const movedMs = momentOfMove(db, context.clock, projectId, refName);
+  const movedMs = context.clock.nowMs();
   if (!updateRefHead(db, { projectId, refName, fromSeq: from.headSeq, toSeq: to.seq, movedAt: toTimestamp(movedMs) })) {
     throw refMoved(refName, from.ref.head_changeset_id, getRef(db, projectId, refName).ref.head_changeset_id);
   }

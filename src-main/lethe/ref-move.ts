@@ -1,7 +1,7 @@
 import type { ProjectId, RefName } from '../../src-preload/contract/ids.ts';
-import { type Clock, toTimestamp } from '../base/clock.ts';
+import { toTimestamp } from '../base/clock.ts';
 import { headMoveBytes, type Signer } from '../canonical/signature.ts';
-import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { WritableDb } from '../sqlite/driver.ts';
 import {
   findLastHeadKey,
   findLastMove,
@@ -30,9 +30,10 @@ export function advanceCause(advanceId: string): string {
   return `advance:${advanceId}`;
 }
 
-/** The moment of a ref's next move: now, but never before its last one, so that time never runs back along a ref. */
-export function momentOfMove(db: ReadableDb, clock: Clock, projectId: ProjectId, refName: string): number {
-  return Math.max(clock.nowMs(), findLastMove(db, projectId, refName)?.moved_ms ?? 0);
+/** The epoch of a move after the one before it on its ref: the next one when the clock has gone back. */
+export function epochAfter(before: RefMoveRow | undefined, movedMs: number): number {
+  if (before === undefined) return 0;
+  return movedMs < before.moved_ms ? before.epoch + 1 : before.epoch;
 }
 
 /**
@@ -54,7 +55,8 @@ export function writeMove(db: WritableDb, signer: Signer, draft: MoveDraft): Ref
     cause: draft.cause,
     chain_digest: draft.to.chain_digest,
   };
-  const row: RefMoveRow = { ...move, moved_ms: draft.movedMs, signature: signer.sign(headMoveBytes(move)) };
+  const epoch = epochAfter(findLastMove(db, draft.projectId, draft.refName), draft.movedMs);
+  const row: RefMoveRow = { ...move, moved_ms: draft.movedMs, epoch, signature: signer.sign(headMoveBytes(move)) };
   insertMove(db, row);
   return row;
 }

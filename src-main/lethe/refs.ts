@@ -13,7 +13,7 @@ import { Fault } from '../base/fault.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import { requireProject } from './projects.ts';
-import { momentOfMove, moveCauses, writeMove } from './ref-move.ts';
+import { moveCauses, writeMove } from './ref-move.ts';
 import { findRef, insertRef, listRefs, type StoredRef } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
@@ -82,7 +82,7 @@ export function writeNewRef(
     readonly cause: string;
   },
 ): Ref {
-  const movedMs = momentOfMove(db, context.clock, input.projectId, input.refName);
+  const movedMs = context.clock.nowMs();
   const { projectId, refName, principal, cause } = input;
   insertRef(db, {
     projectId,

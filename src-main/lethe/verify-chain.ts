@@ -76,11 +76,17 @@ function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Finding
   const root = findRootRow(db, projectId);
   const baseline = findBaseline(db, projectId);
   const where = `project ${projectId}`;
-  if (root === undefined) return findings.add(where, 'its root is missing');
+  if (root === undefined) {
+    findings.add(where, 'its root is missing');
+    return;
+  }
   const times = [project.created_at, project.updated_at];
   if (project.name !== projectId || times.some((time) => time !== root.created_at))
     findings.add(where, 'it is not as its root says');
-  if (baseline === undefined) return findings.add(where, 'its baseline is missing');
+  if (baseline === undefined) {
+    findings.add(where, 'its baseline is missing');
+    return;
+  }
   const isFrozen = baseline.captured_through === root.created_at && baseline.created_at === root.created_at;
   if (baseline.root_seq !== root.seq || !isFrozen || baseline.event_ids !== '[]')
     findings.add(where, 'its baseline is not as it was captured');

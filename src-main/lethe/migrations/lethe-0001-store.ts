@@ -130,13 +130,14 @@ CREATE TABLE memory_ref_moves (
   to_head TEXT NOT NULL REFERENCES memory_changesets (changeset_id),
   moved_at TEXT NOT NULL,
   moved_ms INTEGER NOT NULL,
+  epoch INTEGER NOT NULL CHECK (epoch >= 0),
   principal TEXT NOT NULL,
   cause TEXT NOT NULL CHECK (cause <> ''),
   chain_digest TEXT NOT NULL CHECK (length(chain_digest) = 64),
   signature TEXT NOT NULL CHECK (length(signature) = 86),
   FOREIGN KEY (project_id, ref_name) REFERENCES memory_refs (project_id, ref_name)
 ) STRICT;
-CREATE INDEX memory_ref_moves_by_time ON memory_ref_moves (project_id, ref_name, moved_ms, seq);
+CREATE INDEX memory_ref_moves_by_time ON memory_ref_moves (project_id, ref_name, epoch, moved_ms, seq);
 
 CREATE TABLE memory_head_keys (
   first_seq INTEGER PRIMARY KEY CHECK (first_seq > 0),

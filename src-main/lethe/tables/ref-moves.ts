@@ -5,6 +5,8 @@ import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 /** One signed creation or move of a ref (`lethe.md` §0.2); `from_head` is empty at a creation. */
 export interface RefMoveRow extends HeadMove {
   readonly moved_ms: number;
+  /** How often the clock had gone back along this ref: within an epoch times ascend. */
+  readonly epoch: number;
   readonly signature: string;
 }
 
@@ -15,29 +17,35 @@ export interface HeadKeyRow {
 }
 
 const columns =
-  'seq, project_id, ref_name, from_head, to_head, moved_at, moved_ms, principal, cause, chain_digest, signature';
+  'seq, project_id, ref_name, from_head, to_head, moved_at, moved_ms, epoch, principal, cause, chain_digest, signature';
 
 /** The newest move of a ref. */
 export function findLastMove(db: ReadableDb, projectId: string, refName: string): RefMoveRow | undefined {
   return db
     .query<[string, string], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY epoch DESC, moved_ms DESC, seq DESC LIMIT 1`,
     )
     .get(projectId, refName);
 }
 
-/** Where a ref stood at a moment: its newest move not after it. Moves of one ref never go back in time. */
+/**
+ * Where a ref stood at a moment: the newest of its moves that were made by then (`lethe.md` §0.2). One seek for each time
+ * that the clock had gone back since.
+ */
 export function findMoveAt(
   db: ReadableDb,
   projectId: ProjectId,
   refName: string,
   atMs: number,
 ): RefMoveRow | undefined {
-  return db
-    .query<[string, string, number], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? AND moved_ms <= ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
-    )
-    .get(projectId, refName, atMs);
+  const inEpoch = db.query<[string, string, number, number], RefMoveRow>(
+    `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? AND epoch = ? AND moved_ms <= ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
+  );
+  for (let epoch = findLastMove(db, projectId, refName)?.epoch ?? -1; epoch >= 0; epoch -= 1) {
+    const move = inEpoch.get(projectId, refName, epoch, atMs);
+    if (move !== undefined) return move;
+  }
+  return undefined;
 }
 
 /** The move of that number. */
@@ -49,7 +57,7 @@ export function findMoveBySeq(db: ReadableDb, seq: number): RefMoveRow | undefin
 export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: string): RefMoveRow | undefined {
   return db
     .query<[string, string], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY moved_ms, seq LIMIT 1`,
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY epoch, moved_ms, seq LIMIT 1`,
     )
     .get(projectId, refName);
 }
@@ -69,7 +77,7 @@ export function nextMoveSeq(db: ReadableDb): number {
 /** Writes a move under the number it was signed with. */
 export function insertMove(db: WritableDb, row: RefMoveRow): void {
   db.command<(string | number)[]>(
-    `INSERT INTO memory_ref_moves (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO memory_ref_moves (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(
     row.seq,
     row.project_id,
@@ -78,6 +86,7 @@ export function insertMove(db: WritableDb, row: RefMoveRow): void {
     row.to_head,
     row.moved_at,
     row.moved_ms,
+    row.epoch,
     row.principal,
     row.cause,
     row.chain_digest,

@@ -79,7 +79,10 @@ type Report = (problem: string) => void;
 function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
   const { row, parents, ops } = stored;
   const digested = digestedChangeset(row, stored);
-  if (digested === undefined) return report('a payload or an attestation is no JSON');
+  if (digested === undefined) {
+    report('a payload or an attestation is no JSON');
+    return;
+  }
   if (integrityDigest(digested) !== row.integrity_digest) report('its integrity digest is not that of its content');
   const link = { changeset_id: row.changeset_id, created_at: row.created_at, integrity_digest: row.integrity_digest };
   if (chainDigest({ ...link, parents: parents.map((parent) => parent.chain_digest) }) !== row.chain_digest) {

@@ -2,7 +2,7 @@ import { mainRefName, type ProjectId } from '../../../src-preload/contract/ids.t
 import { createVerifier, headMoveBytes, type Verifier } from '../../canonical/signature.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { openSight, sees } from '../projection/sight.ts';
-import { advanceCause, moveCauses } from '../ref-move.ts';
+import { advanceCause, epochAfter, moveCauses } from '../ref-move.ts';
 import { isProtectedName } from '../refs.ts';
 import { findAdvanceOfMove } from '../tables/advances.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
@@ -57,7 +57,7 @@ function verifyMove(db: ReadableDb, walk: MoveWalk, move: RefMoveRow, report: Re
     report('the chain digest that it signed is not that of the changeset it goes to');
   const before = walk.refs.get(move.ref_name)?.last;
   if (move.from_head !== (before?.to_head ?? '')) report('it does not start where the ref stood');
-  if (before !== undefined && before.moved_ms > move.moved_ms) report('it is older than the move before it');
+  if (move.epoch !== epochAfter(before, move.moved_ms)) report('its epoch is not that of its time');
   const from = move.from_head === '' ? undefined : findChangesetRow(db, move.from_head);
   if (to !== undefined && from !== undefined && !sees(openSight(db), to.seq, from.seq))
     report('it goes to no descendant of the head before');
@@ -85,7 +85,10 @@ function verifyCause(
 
 function verifyAdvance(db: ReadableDb, move: RefMoveRow, report: Report): void {
   const stored = findAdvanceOfMove(db, move.seq);
-  if (stored === undefined) return report('a protected ref moved without an advance record');
+  if (stored === undefined) {
+    report('a protected ref moved without an advance record');
+    return;
+  }
   const { advance } = stored;
   const agrees =
     move.cause === advanceCause(advance.advance_id) &&
