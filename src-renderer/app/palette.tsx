@@ -48,7 +48,7 @@ export function Palette({ project, projects }: PaletteProps) {
       maxHeight={420}
       shortcut={['mod + K']}
       overlayProps={{ backgroundOpacity: 0.35, blur: 1 }}
-      aria-label="Palette"
+      attributes={{ content: { 'aria-label': 'Palette' } }}
     >
       <Spotlight.Search
         placeholder="Search memory, proposals and commands"

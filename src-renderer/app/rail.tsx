@@ -102,7 +102,7 @@ function ProjectSwitcher({ projects, project }: Omit<RailProps, 'route'>) {
     goTo({ screen: 'inbox' });
   };
   return (
-    <Menu position="bottom-start" width={240} shadow="md">
+    <Menu position="bottom-start" width={240} shadow="md" withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <button type="button" className="mg-switcher" aria-label={`Project: ${name}`} title={name}>
           <span className="mg-switcher-letter" aria-hidden>

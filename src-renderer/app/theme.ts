@@ -70,7 +70,13 @@ export const deskTheme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, maw: 340, multiline: true } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 1 } } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        overlayProps: { backgroundOpacity: 0.35, blur: 1 },
+      },
+    },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm' } },
     Textarea: { defaultProps: { size: 'sm' } },

@@ -10,7 +10,7 @@ import type { ProjectRow } from './rail.tsx';
 export function TopBar({ project }: { readonly project: ProjectRow | undefined }) {
   const keyName = navigator.platform.startsWith('Mac') ? '⌘ K' : 'Ctrl K';
   return (
-    <div className="mg-top">
+    <header className="mg-top">
       {project !== undefined && (
         <>
           <div className="mg-head-of-main">
@@ -26,6 +26,6 @@ export function TopBar({ project }: { readonly project: ProjectRow | undefined }
         <span>Search or run a command</span>
         <Key name={keyName} />
       </button>
-    </div>
+    </header>
   );
 }
