@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
+import { type ChangesetId, changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { contextLimitMax } from '../../src-preload/contract/limits.ts';
 import { type AcceptedMemory, type MemoryContext, projectionVersion } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
@@ -7,6 +7,7 @@ import { sha256Hex } from '../canonical/digest.ts';
 import { encodeCanonical } from '../canonical/json.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ContextInput } from './api.ts';
+import { getChangesetRow } from './changeset-rows.ts';
 import { type SelectedHead, selectHead } from './head.ts';
 import { type AcceptedReader, openAccepted } from './projection/accepted.ts';
 import { changesetIdOf } from './projection/identity.ts';
@@ -93,6 +94,11 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
     ...(page.memories.length === 0 ? {} : { inclusion_reasons: { ...page.reasons } }),
     ...(page.next === undefined ? {} : { next_cursor: encodeCursor({ of: 'context', question: questionOf(input), ...page.next }) }),
   };
+}
+
+/** Number of active memories at a changeset: a column of its place, never a count. Throws CHANGESET_NOT_FOUND. */
+export function readTotalActive(db: ReadableDb, changesetId: ChangesetId): number {
+  return openSight(db).places.get(getChangesetRow(db, changesetId, 'changeset_id').seq).active;
 }
 
 /** The matches of the query from where the page starts, then recency for what room is left. */

@@ -1,19 +1,25 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { isBlank } from '../../canonical/text.ts';
+import type { WritableDb } from '../../sqlite/driver.ts';
 import { opNumber } from '../rules/numbers.ts';
-import { hasContent, overlayVersion, readVersion } from '../rules/overlay.ts';
+import { hasContent, overlayVersion, readVersion, type Version } from '../rules/overlay.ts';
 import type { Place } from '../tables/chains.ts';
 import { insertChosenId } from '../tables/memory-ids.ts';
 import { insertTouch, type Touch, type TouchStatus } from '../tables/touches.ts';
 import { insertVersion } from '../tables/versions.ts';
 import { chosenIdOf, findMemoryNumber, madeMemoryId } from './identity.ts';
-import type { WritableSight } from './sight.ts';
+import type { Sight } from './sight.ts';
 import { findNewestTouch, isLive, loadVersion, readPayload } from './state.ts';
 
-/** What the ops of one changeset did to the index. */
+/** What the ops of one changeset do to the index. */
 export interface AppliedOps {
-  readonly touches: number;
+  /** In the order of the ops, at most two of an op. */
+  readonly touches: readonly Touch[];
+  /** The states that corrections made. */
+  readonly versions: readonly Version[];
+  /** Ids that callers chose for memories which no op had named before. */
+  readonly chosenIds: ReadonlyMap<number, string>;
   readonly activeChange: number;
 }
 
@@ -27,7 +33,7 @@ export interface AppliedChangeset {
 
 /** The ops as they are applied one after the other: later ones see what earlier ones did. */
 interface Draft {
-  readonly sight: WritableSight;
+  readonly sight: Sight;
   readonly changeset: AppliedChangeset;
   readonly parents: readonly Place[];
   readonly chain: number;
@@ -35,17 +41,19 @@ interface Draft {
   readonly touched: Map<number, Touch | undefined>;
   /** Ids that this changeset named first. */
   readonly named: Map<string, number>;
+  readonly versions: Map<number, Version>;
+  readonly chosenIds: Map<number, string>;
 }
 
 type Change = Pick<Touch, 'memory' | 'version' | 'status'>;
 
 /**
- * Applies the ops of a changeset over the state of its parents and writes what they touch (`L90`, `lethe.md` §5.6).
- * An op that finds no target touches nothing, as in the replay; validation has refused it before for every commit.
+ * Applies the ops of a changeset over the state of its parents (`L90`, `lethe.md` §5.6); nothing is written. An op that
+ * finds no target touches nothing, as in the replay; validation has refused it before for every commit.
  */
-export function applyOps(sight: WritableSight, changeset: AppliedChangeset, parents: readonly Place[], chain: number): AppliedOps {
-  const draft: Draft = { sight, changeset, parents, chain, touched: new Map(), named: new Map() };
-  let touches = 0;
+export function applyOps(sight: Sight, changeset: AppliedChangeset, parents: readonly Place[], chain: number): AppliedOps {
+  const draft: Draft = { sight, changeset, parents, chain, touched: new Map(), named: new Map(), versions: new Map(), chosenIds: new Map() };
+  const touches: Touch[] = [];
   let activeChange = 0;
   for (const op of changeset.ops) {
     const changes = new Map(changesOf(draft, op).map((change) => [change.memory, change]));
@@ -53,12 +61,18 @@ export function applyOps(sight: WritableSight, changeset: AppliedChangeset, pare
       const linked = [...changes.keys()].find((memory) => memory !== change.memory);
       const touch: Touch = { ...change, key: opNumber(changeset.seq, op.ordinal), chain, linked };
       activeChange += Number(isLive(touch)) - Number(isLive(current(draft, touch.memory)));
-      insertTouch(sight.db, touch);
       draft.touched.set(touch.memory, touch);
-      touches += 1;
+      touches.push(touch);
     }
   }
-  return { touches, activeChange };
+  return { touches, versions: [...draft.versions.values()], chosenIds: draft.chosenIds, activeChange };
+}
+
+/** Writes what `applyOps` found. */
+export function writeApplied(db: WritableDb, projectId: string, applied: AppliedOps): void {
+  for (const [number, memoryId] of applied.chosenIds) insertChosenId(db, number, projectId, memoryId);
+  for (const version of applied.versions) insertVersion(db, version);
+  for (const touch of applied.touches) insertTouch(db, touch);
 }
 
 /** What one op changes; a later change of the same memory stands. */
@@ -99,8 +113,8 @@ function correctMemory(draft: Draft, op: Op): readonly Change[] {
   const key = opNumber(draft.changeset.seq, op.ordinal);
   const payload = op.payload ?? {};
   const renamed = op.resulting_event_id !== undefined && op.resulting_event_id !== op.target_event_id;
-  const after = overlayVersion(loadVersion(draft.sight.db, before.version), key, payload);
-  insertVersion(draft.sight.db, renamed ? { ...after, introduced: key } : after);
+  const after = overlayVersion(versionOf(draft, before.version), key, payload);
+  draft.versions.set(key, renamed ? { ...after, introduced: key } : after);
   const status = statusAfter(draft, before, after.fields.content === key ? payload : undefined);
   if (!renamed) return [{ memory: before.memory, version: key, status }];
   return [
@@ -114,7 +128,11 @@ function statusAfter(draft: Draft, before: Touch, setContent: JsonObject | undef
   if (setContent !== undefined) return statusOf(setContent.content);
   if (before.status === 'active') return 'active';
   const { db } = draft.sight;
-  return statusOf(readVersion(loadVersion(db, before.version), (op) => readPayload(db, op)).content);
+  return statusOf(readVersion(versionOf(draft, before.version), (op) => readPayload(db, op)).content);
+}
+
+function versionOf(draft: Draft, op: number): Version {
+  return draft.versions.get(op) ?? loadVersion(draft.sight.db, op);
 }
 
 function statusOf(content: unknown): TouchStatus {
@@ -139,6 +157,6 @@ function nameMemory(draft: Draft, op: Op, chosenId: string | undefined): number 
   const known = findNumber(draft, chosenId);
   if (known !== undefined) return known;
   draft.named.set(chosenId ?? madeMemoryId(draft.changeset.changesetId, op.ordinal), number);
-  if (chosenId !== undefined) insertChosenId(draft.sight.db, number, draft.changeset.projectId, chosenId);
+  if (chosenId !== undefined) draft.chosenIds.set(number, chosenId);
   return number;
 }

@@ -1,36 +1,17 @@
 import type { MemoryId } from '../../../src-preload/contract/ids.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { lastOpOf } from '../rules/numbers.ts';
 import type { Place } from '../tables/chains.ts';
-import { listTouchesOfChain, type Touch } from '../tables/touches.ts';
 import { memoryIdOf } from './identity.ts';
 import { type ChainRange, countTouchesOf, openSight, rangesBeyond, type Sight } from './sight.ts';
 import { findNewestTouch, seesTouch } from './state.ts';
+import { touchesOfRange } from './touch-runs.ts';
 
 /** Memories that both sides changed since they parted. */
 export interface ContestedMemories {
   /** The first of them, by the bytes of their ids. */
   readonly memoryIds: readonly MemoryId[];
   readonly total: number;
-}
-
-const touchesPerRead = 500;
-
-/** Every touch in runs of chains, each run oldest first; read in chunks. */
-export function* touchesIn(db: ReadableDb, ranges: readonly ChainRange[]): IterableIterator<Touch> {
-  for (const range of ranges) {
-    let after = range.after === 0 ? 0 : lastOpOf(range.after);
-    for (;;) {
-      // An op touches two memories at most: the last op of a full chunk is read again, whole.
-      const touches = listTouchesOfChain(db, range.chain, after, lastOpOf(range.upTo), touchesPerRead);
-      const last = touches.at(-1)?.key;
-      const whole = touches.length < touchesPerRead ? touches : touches.filter((touch) => touch.key !== last);
-      yield* whole;
-      if (whole.length === touches.length) break;
-      after = whole.at(-1)?.key ?? after;
-    }
-  }
 }
 
 /**
@@ -58,7 +39,7 @@ export function listContested(sight: Sight, leftSeq: number, rightSeq: number): 
 /** A memory is contested when the newest touch that the other side sees is one that this side does not. */
 function contestedFrom(sight: Sight, ranges: readonly ChainRange[], side: Place, other: Place): readonly number[] {
   const contested: number[] = [];
-  for (const memory of memoriesIn(sight.db, ranges)) {
+  for (const memory of memoriesIn(sight, ranges)) {
     const touch = findNewestTouch(sight, [other], memory);
     if (touch !== undefined && !seesTouch(sight, [side], touch)) contested.push(memory);
   }
@@ -66,8 +47,8 @@ function contestedFrom(sight: Sight, ranges: readonly ChainRange[], side: Place,
 }
 
 /** The memories that runs of chains touch, each once, in the order of their first touch there. */
-export function memoriesIn(db: ReadableDb, ranges: readonly ChainRange[]): ReadonlySet<number> {
+export function memoriesIn(sight: Sight, ranges: readonly ChainRange[]): ReadonlySet<number> {
   const memories = new Set<number>();
-  for (const touch of touchesIn(db, ranges)) memories.add(touch.memory);
+  for (const range of ranges) for (const touch of touchesOfRange(sight.db, range, 0)) memories.add(touch.memory);
   return memories;
 }

@@ -2,11 +2,11 @@ import type { Op } from '../../../src-preload/contract/changeset.ts';
 import { assert } from '../../base/assert.ts';
 import type { WritableDb } from '../../sqlite/driver.ts';
 import { insertPlace, isTip, nextChain, type Place } from '../tables/chains.ts';
-import { raiseVector, uniteVectors, type VectorRoot } from '../rules/vector.ts';
-import { applyOps } from './apply.ts';
+import { raiseVector, uniteVectors, type VectorRoot, type WritableVectorNodes } from '../rules/vector.ts';
+import { type AppliedOps, applyOps, writeApplied } from './apply.ts';
 import { memoriesIn } from './contested.ts';
 import { type PageOptions, defaultPageOptions, writePage } from './pages.ts';
-import { countChangesetsOf, countTouchesOf, openWritableSight, rangesBeyond, type WritableSight } from './sight.ts';
+import { countChangesetsOf, countTouchesOf, openWritableSight, rangesBeyond, type Sight, type WritableSight } from './sight.ts';
 import { findNewestTouch, isLive } from './state.ts';
 
 /** A changeset that has just been stored, with its ops. */
@@ -30,17 +30,33 @@ export function extendProjection(db: WritableDb, changeset: ProjectedChangeset, 
   const parents = changeset.parents.map((parent) => sight.places.get(parent));
   const chain = chainFor(sight, parents[0]);
   const applied = applyOps(sight, changeset, parents, chain);
-  const merged = mergeParents(sight, parents);
-  const steps = merged.steps + 1 + applied.touches;
-  const due = steps >= options.pageEvery;
-  insertPlace(db, {
-    ...placeBelow(sight, changeset.seq, parents, chain),
-    active: merged.active + applied.activeChange,
-    touches: (parents[0]?.chain === chain ? parents[0].touches : 0) + applied.touches,
-    steps: due ? 0 : steps,
-  });
-  if (due) writePage(db, changeset.seq, options);
+  const place = derivePlace(sight, changeset.seq, parents, chain, applied, options);
+  writeApplied(db, changeset.projectId, applied);
+  insertPlace(db, place);
+  if (place.steps === 0) writePage(db, changeset.seq, options);
 }
+
+/** The place of a changeset below its parents; new nodes of its vector are written to the sight's nodes. */
+export function derivePlace(
+  sight: VectorSight,
+  seq: number,
+  parents: readonly Place[],
+  chain: number,
+  applied: Pick<AppliedOps, 'touches' | 'activeChange'>,
+  options: PageOptions,
+): Place {
+  const merged = mergeParents(sight, parents);
+  const steps = merged.steps + 1 + applied.touches.length;
+  return {
+    ...placeBelow(sight, seq, parents, chain),
+    active: merged.active + applied.activeChange,
+    touches: (parents[0]?.chain === chain ? parents[0].touches : 0) + applied.touches.length,
+    steps: steps >= options.pageEvery ? 0 : steps,
+  };
+}
+
+/** A sight whose nodes can grow, in the database or only in memory. */
+export type VectorSight = Sight & { readonly nodes: WritableVectorNodes };
 
 function chainFor(sight: WritableSight, first: Place | undefined): number {
   return first !== undefined && isTip(sight.db, first) ? first.chain : nextChain(sight.db);
@@ -48,7 +64,7 @@ function chainFor(sight: WritableSight, first: Place | undefined): number {
 
 type Rooted = Pick<Place, 'seq' | 'chain' | 'position' | 'firstParent' | 'secondParent' | 'depth' | 'jump' | 'vector'>;
 
-function placeBelow(sight: WritableSight, seq: number, parents: readonly Place[], chain: number): Rooted {
+function placeBelow(sight: VectorSight, seq: number, parents: readonly Place[], chain: number): Rooted {
   const [first, second] = parents;
   return {
     seq,
@@ -63,7 +79,7 @@ function placeBelow(sight: WritableSight, seq: number, parents: readonly Place[]
 }
 
 /** The skew-binary rule: the jump of a child spans twice its parent's when the last two spans are equal. */
-function jumpBelow(sight: WritableSight, first: Place | undefined): number {
+function jumpBelow(sight: Sight, first: Place | undefined): number {
   if (first === undefined) return 0;
   const jumped = first.jump === 0 ? first : sight.places.get(first.jump);
   const twice = jumped.jump === 0 ? jumped : sight.places.get(jumped.jump);
@@ -71,7 +87,7 @@ function jumpBelow(sight: WritableSight, first: Place | undefined): number {
 }
 
 /** What the parents see of chains other than the child's own: nothing is written when that is one parent's vector. */
-function vectorBelow(sight: WritableSight, parents: readonly Place[], chain: number): VectorRoot {
+function vectorBelow(sight: VectorSight, parents: readonly Place[], chain: number): VectorRoot {
   let vector: VectorRoot;
   for (const parent of parents) {
     const own = parent.chain === chain ? parent.vector : raiseVector(sight.nodes, parent.vector, parent.chain, parent.seq);
@@ -81,7 +97,7 @@ function vectorBelow(sight: WritableSight, parents: readonly Place[], chain: num
 }
 
 /** Active memories of all parents together, and the steps that the first one's line has without a page. */
-function mergeParents(sight: WritableSight, parents: readonly Place[]): { readonly active: number; readonly steps: number } {
+function mergeParents(sight: Sight, parents: readonly Place[]): { readonly active: number; readonly steps: number } {
   const [first, second] = parents;
   if (first === undefined) return { active: 0, steps: 0 };
   if (second === undefined) return { active: first.active, steps: first.steps };
@@ -90,7 +106,7 @@ function mergeParents(sight: WritableSight, parents: readonly Place[]): { readon
   const fromSecond = countTouchesOf(added) <= countTouchesOf(kept);
   const [base, ranges] = fromSecond ? [first, added] : [second, kept];
   let active = base.active;
-  for (const memory of memoriesIn(sight.db, ranges)) {
+  for (const memory of memoriesIn(sight, ranges)) {
     const after = isLive(findNewestTouch(sight, parents, memory));
     const before = isLive(findNewestTouch(sight, [base], memory));
     active += Number(after) - Number(before);

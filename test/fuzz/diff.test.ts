@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { listChanges } from '../../src-main/lethe/projection/changes.ts';
+import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
+import { openSight } from '../../src-main/lethe/projection/sight.ts';
+import { isBlank } from '../../src-main/canonical/text.ts';
+import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
+import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import { type HistoryStore, openHistoryStore } from './history-store.ts';
+import { seededRandom } from './random.ts';
+import { growHistory } from './random-history.ts';
+
+const histories = 60;
+const chunks = 5;
+
+describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('diffs of random histories, part %i', (chunk) => {
+  test('L110 L114 L115 a diff equals the comparison of two plain replays', () => {
+    for (let seed = chunk; seed < histories; seed += chunks) checkSeed(seed + 10_000);
+  }, 60_000);
+});
+
+/** One change as both sides of the comparison say it. */
+interface Said {
+  readonly op: number;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly relation: string;
+}
+
+function checkSeed(seed: number): void {
+  const random = seededRandom(seed);
+  const store = openHistoryStore();
+  try {
+    growHistory(store, random, 60 + random.below(30));
+    const heads = [...store.history.keys()];
+    for (let pair = 0; pair < 15; pair += 1) {
+      const base = random.pick(heads);
+      const target = random.pick(heads);
+      for (const side of ['both', 'target'] as const) {
+        const where = `seed ${seed}, ${base} to ${target}, ${side}`;
+        const wanted = diffFromScratch(store, base, target, side);
+        expect(changesOf(store, base, target, side, 0), where).toEqual(wanted);
+        const after = wanted[Math.floor(wanted.length / 2)]?.op ?? 0;
+        expect(changesOf(store, base, target, side, after), `${where}, second page`).toEqual(wanted.filter((said) => said.op > after));
+      }
+    }
+  } finally {
+    store.close();
+  }
+}
+
+function changesOf(store: HistoryStore, base: number, target: number, side: 'both' | 'target', after: number): readonly Said[] {
+  const sight = openSight(store.db);
+  const id = (memory: number | undefined): string | undefined => (memory === undefined ? undefined : memoryIdOf(store.db, memory));
+  const said = [...listChanges(sight, sight.places.get(base), sight.places.get(target), side, after)].map((change) => ({
+    op: change.op,
+    before: id(change.before?.memory),
+    after: id(change.after?.memory),
+    relation: change.relation,
+  }));
+  expect(said.map((one) => one.op)).toEqual(said.map((one) => one.op).toSorted((one, other) => one - other));
+  return inOrder(said);
+}
+
+/** By op; two changes of one op by the memory. */
+function inOrder(said: readonly Said[]): readonly Said[] {
+  return said.toSorted((one, other) => one.op - other.op || compare(one.after ?? one.before, other.after ?? other.before));
+}
+
+/** What an op of a history did to one memory. */
+interface LoggedTouch {
+  readonly memory: string;
+  readonly key: number;
+  readonly seq: number;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Every touch in the history of a head, in replay order. */
+function touchLog(store: HistoryStore, head: number): readonly LoggedTouch[] {
+  const known = new Set<string>();
+  const log: LoggedTouch[] = [];
+  for (const seq of replay(store.history, head).changesets) {
+    const changeset = store.history.get(seq);
+    for (const op of changeset?.ops ?? []) {
+      const key = opNumber(seq, op.ordinal);
+      const target = op.target_event_id !== undefined && known.has(op.target_event_id) ? op.target_event_id : undefined;
+      const content = op.payload?.content;
+      const starts = op.op_type !== 'correct_memory' && typeof content === 'string' && content !== '';
+      const renames = op.op_type === 'correct_memory' && target !== undefined && op.resulting_event_id !== undefined;
+      const made = starts || renames ? (op.resulting_event_id ?? `mem:${changeset?.changesetId}:${op.ordinal}`) : undefined;
+      if (op.op_type === 'attach_verification') continue;
+      if (target !== undefined && target !== made) log.push({ memory: target, key, seq, from: undefined, to: made });
+      if (made !== undefined) log.push({ memory: made, key, seq, from: target === made ? undefined : target, to: undefined });
+      if (made !== undefined) known.add(made);
+    }
+  }
+  return log;
+}
+
+function diffFromScratch(store: HistoryStore, base: number, target: number, side: 'both' | 'target'): readonly Said[] {
+  const atBase = replay(store.history, base);
+  const atTarget = replay(store.history, target);
+  const baseHas = new Set(atBase.changesets);
+  const targetHas = new Set(atTarget.changesets);
+  const own = touchLog(store, target).filter((touch) => !baseHas.has(touch.seq));
+  const theirs = touchLog(store, base).filter((touch) => !targetHas.has(touch.seq));
+  const live = (memory: ReplayedMemory | undefined): boolean => memory !== undefined && memory.active && !isBlank(memory.content);
+  const liveBase = (id: string): boolean => live(atBase.memories.get(id));
+  const liveTarget = (id: string): boolean => live(atTarget.memories.get(id));
+  const last = (log: readonly LoggedTouch[], id: string): LoggedTouch | undefined => log.findLast((touch) => touch.memory === id);
+
+  const originOf = (id: string): string | undefined => {
+    let upTo = Number.POSITIVE_INFINITY;
+    for (let at: string = id; ; ) {
+      const link = own.findLast((touch) => touch.memory === at && touch.from !== undefined && touch.key <= upTo);
+      if (link?.from === undefined || liveBase(link.from)) return link?.from;
+      upTo = link.key;
+      at = link.from;
+    }
+  };
+  const hasHeir = (id: string): boolean => {
+    for (let link = last(own, id); link !== undefined; ) {
+      const next: string | undefined = link.to;
+      if (next === undefined) return false;
+      if (liveTarget(next)) return !liveBase(next);
+      link = last(own, next);
+    }
+    return false;
+  };
+
+  const said: Said[] = [];
+  for (const id of new Set(own.map((touch) => touch.memory))) {
+    const op = last(own, id)?.key ?? 0;
+    const apart = theirs.some((touch) => touch.memory === id);
+    const before = liveBase(id) ? id : undefined;
+    if (liveTarget(id)) {
+      const origin = before ?? originOf(id);
+      const relation = apart && (before !== undefined || origin === undefined) ? 'apart' : origin === undefined ? 'new' : 'grown';
+      said.push({ op, before: origin, after: id, relation });
+    } else if (before !== undefined && !hasHeir(id)) {
+      said.push({ op, before, after: undefined, relation: apart ? 'apart' : 'gone' });
+    }
+  }
+  if (side === 'both') {
+    for (const id of new Set(theirs.map((touch) => touch.memory))) {
+      if (own.some((touch) => touch.memory === id) || (!liveBase(id) && !liveTarget(id))) continue;
+      const relation = !liveTarget(id) ? 'gone' : liveBase(id) ? 'grown' : 'new';
+      said.push({ op: last(theirs, id)?.key ?? 0, before: liveBase(id) ? id : undefined, after: liveTarget(id) ? id : undefined, relation });
+    }
+  }
+  return inOrder(said);
+}
+
+function compare(one: string | undefined, other: string | undefined): number {
+  return (one ?? '') < (other ?? '') ? -1 : 1;
+}
