@@ -19,9 +19,7 @@ import { lockHome } from './home/lock.ts';
 import { readSettings, type Settings } from './home/settings.ts';
 import type { Lethe } from './lethe/api.ts';
 import { openLethe } from './lethe/lethe.ts';
-import { openAgentDoor } from './transports/agent-door.ts';
-import { openOwnerPage } from './transports/owner-page.ts';
-import { openOwnerSocket } from './transports/owner-socket.ts';
+import type { OwnerPage } from './transports/owner-page.ts';
 
 /** Which doors to open. `agentPort` null takes the port of the settings, 0 any free one. */
 export interface DoorOptions {
@@ -54,6 +52,7 @@ export interface App {
   readonly home: string;
   readonly commands: Commands;
   readonly doors: AppDoors;
+  /** The owner through one of the owner's doors. Throws CLOSED once the engine is closing. */
   ownerCaller(door: Caller['door']): Caller;
   /** The owner page's address with a fresh one-time code; undefined while that door is shut. */
   newLoginUrl(): string | undefined;
@@ -115,7 +114,10 @@ async function open(options: AppOptions, undo: Undo[]): Promise<App> {
     home: options.home,
     commands,
     doors,
-    ownerCaller: (door) => charon.ownerCaller(door),
+    ownerCaller: (door) => {
+      if (closing === undefined) return charon.ownerCaller(door);
+      throw new Fault('CLOSED', 'Memory Git is shutting down. Nothing was done; try again when it is back.');
+    },
     newLoginUrl: doors.newLoginUrl,
     close: () => (closing ??= unwind(undo, options.log)),
   };
@@ -248,6 +250,9 @@ const closedDoors: OpenDoors = { mcp: null, ownerPage: null, socket: null, newLo
 async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opened, undo: Undo[]): Promise<OpenDoors> {
   const { clock, ids, log, version } = options;
   const { paths, settings, keys, charon, lethe, commands } = opened;
+  // Loaded only when wanted: a command line on closed files starts without a web server.
+  const { openAgentDoor } = await import('./transports/agent-door.ts');
+  const { openOwnerSocket } = await import('./transports/owner-socket.ts');
   const agents = await openAgentDoor({
     port: wanted.agentPort ?? settings.ports.agent,
     commands,
@@ -259,18 +264,7 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     ready: async () => readiness(charon, lethe),
   });
   undo.push(() => agents.close());
-  const page =
-    wanted.ownerPageDir === null
-      ? undefined
-      : await openOwnerPage({
-          port: settings.ports.owner_page,
-          rendererDir: wanted.ownerPageDir,
-          commands,
-          charon,
-          clock,
-          ids,
-          log,
-        });
+  const page = wanted.ownerPageDir === null ? undefined : await openPage(options, wanted.ownerPageDir, opened);
   if (page !== undefined) undo.push(() => page.close());
   const newLoginUrl = (): string | undefined => page?.newLoginUrl();
   const socket = await openOwnerSocket({
@@ -283,6 +277,16 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
   });
   undo.push(() => socket.close());
   return { mcp: agents.mcpUrl, ownerPage: page?.url ?? null, socket: socket.path, newLoginUrl };
+}
+
+async function openPage(
+  options: AppOptions,
+  rendererDir: string,
+  { settings, charon, commands }: Opened,
+): Promise<OwnerPage> {
+  const { openOwnerPage } = await import('./transports/owner-page.ts');
+  const { clock, ids, log } = options;
+  return openOwnerPage({ port: settings.ports.owner_page, rendererDir, commands, charon, clock, ids, log });
 }
 
 /** Backlog of the ledger at which mutations are refused (`charon.md` §6). */

@@ -34,9 +34,7 @@ export function memoryStateCommands({ lethe, charon, recoveryReadonly }: Command
     bind(rowOf(refListName), {
       run: ({ input }) => {
         const after =
-          input.cursor === undefined
-            ? undefined
-            : refNameSchema.parse(parseNameCursor(input.cursor, refListName, input.project));
+          input.cursor === undefined ? undefined : parseNameCursor(input.cursor, refListName, input.project);
         const read = (limit: number) => {
           const found = lethe.listRefs(input.project, { limit: limit + 1, after });
           const refs = found.slice(0, limit);

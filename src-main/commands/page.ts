@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type RefName, refNameSchema } from '../../src-preload/contract/ids.ts';
 import { resultBytesMax } from '../../src-preload/contract/limits.ts';
 import { Fault } from '../base/fault.ts';
 
@@ -25,15 +26,15 @@ export async function fitPage<Result>(
   return result;
 }
 
-const nameCursorSchema = z.tuple([z.string(), z.string(), z.string()]);
+const nameCursorSchema = z.tuple([z.string(), z.string(), refNameSchema]);
 
-/** A cursor of a list in name order: pins the list and its project, continues after `name`. */
+/** A cursor of a list in ref name order: pins the list and its project, continues after `name`. */
 export function formatNameCursor(list: string, project: string, name: string): string {
   return Buffer.from(JSON.stringify([list, project, name])).toString('base64url');
 }
 
-/** The name after which a list continues. Throws CURSOR_INVALID for a cursor of another list or project. */
-export function parseNameCursor(cursor: string, list: string, project: string): string {
+/** The ref name after which a list continues. Throws CURSOR_INVALID for a cursor of another list or project. */
+export function parseNameCursor(cursor: string, list: string, project: string): RefName {
   const parsed = nameCursorSchema.safeParse(decode(cursor));
   if (parsed.success && parsed.data[0] === list && parsed.data[1] === project) return parsed.data[2];
   throw new Fault('CURSOR_INVALID', 'cursor: not one of this list. Start again without a cursor.', { field: 'cursor' });

@@ -1,5 +1,4 @@
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
-import { openApp } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { systemIds } from '../base/ids.ts';
@@ -8,7 +7,6 @@ import { parseOutput } from '../commands/bind.ts';
 import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
 import { readHost } from '../home/host-file.ts';
 import { findOwnerKey } from '../home/keys.ts';
-import { connectOwnerSocket } from '../transports/owner-socket-client.ts';
 import { productVersion } from './version.ts';
 
 /** The owner's commands, wherever they run: in the process that holds the home, or in this one over the files. */
@@ -46,6 +44,7 @@ async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
   const ownerKey = findOwnerKey(paths);
   if (socket === undefined || socket === null || ownerKey === undefined) return undefined;
   try {
+    const { connectOwnerSocket } = await import('../transports/owner-socket-client.ts');
     const client = await connectOwnerSocket({ path: socket, ownerKey });
     return {
       call: async (name, input) => parseOutput(name, await client.call(name, input)),
@@ -58,6 +57,7 @@ async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
 }
 
 async function openFiles({ home, env }: AccessOptions): Promise<OwnerAccess> {
+  const { openApp } = await import('../app.ts');
   const app = await openApp({
     home,
     env,

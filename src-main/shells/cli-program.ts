@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { Fault, toFault } from '../base/fault.ts';
 import { findHome } from '../home/home.ts';
-import { type OwnerAccess, openAccess } from './cli-access.ts';
+import type { OwnerAccess } from './cli-access.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './cli-exit.ts';
 import { jsonLine, visible } from './cli-text.ts';
 import { productVersion } from './version.ts';
@@ -62,6 +62,7 @@ export function createProgram(name: string, description: string): Program {
   };
   const act: Program['act'] = async (verb, options) => {
     const session = common();
+    const { openAccess } = await import('./cli-access.ts');
     const access = await openAccess({ home: session.home, env: process.env, create: options?.create ?? false });
     code = await withAccess(access, (call) => verb({ ...session, call }));
   };

@@ -1,6 +1,5 @@
 import type { ExitCode } from './cli-exit.ts';
 import { type Program, usageFault } from './cli-program.ts';
-import { serve } from './headless.ts';
 
 /** `charon serve`: the engine without a window, until a signal comes. */
 export function addServe(program: Program): void {
@@ -12,6 +11,7 @@ export function addServe(program: Program): void {
     .action((options: { port?: string; ownerPage?: boolean }) =>
       program.actAlone(async ({ home, json, print }): Promise<ExitCode | undefined> => {
         const port = options.port === undefined ? null : parsePort(options.port);
+        const { serve } = await import('./headless.ts');
         return serve({ home, env: process.env, port, ownerPage: options.ownerPage ?? false, json, print });
       }),
     );

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { branch, commit, commitInput, newKey, proposal, startProject } from '../support/history-in-engine.ts';
+import { tempEngine } from '../support/temp-engine.ts';
+
+test('P20 a mutation leaves intent and outcome under one correlation id, with what moved', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'main');
+  const input = commitInput('demo', at, 'text');
+  const before = (await engine.entries()).length;
+  const changeset = await engine.raw(caller, 'memory.changeset_create', input);
+  const [intent, outcome, ...more] = (await engine.entries()).slice(before);
+  expect(more).toEqual([]);
+  const common = {
+    principal: caller.principal.principal_id,
+    credential_kind: 'obol',
+    credential_id: caller.credential.id,
+    door: 'agent',
+    command: 'memory.changeset_create',
+    project: 'demo',
+    correlation_id: intent?.correlation_id,
+    request_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+  };
+  expect(intent).toMatchObject({ ...common, phase: 'intent', outcome: '', object_ids: [at.ref] });
+  const { changeset_id: id, chain_digest: chain } = changeset as { changeset_id: string; chain_digest: string };
+  expect(outcome).toMatchObject({ ...common, phase: 'outcome', outcome: 'ok', object_ids: [at.ref, id, chain] });
+  expect(outcome?.request_digest).toBe(intent?.request_digest);
+});
+
+test('P20 refusals before the intent leave an outcome alone; those after it, both', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const reader = await engine.agent('reader', 'readonly', 'demo');
+  const writer = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, writer, 'demo', 'main');
+  const before = (await engine.entries()).length;
+  await engine.refusal(reader, 'memory.changeset_create', commitInput('demo', at, 'x'));
+  await engine.refusal(reader, 'no.such_command', { project: 'demo' });
+  await engine.refusal(reader, 'memory.status', { project: 'demo', extra: 1 });
+  await engine.refusal(writer, 'memory.status', { project: 'elsewhere' });
+  await engine.refusal(writer, 'memory.changeset_create', {
+    ...commitInput('demo', at, 'x'),
+    ops: [{ ordinal: 0, op_type: 'add_memory', payload: { content: ' ' } }],
+  });
+  const entries = (await engine.entries())
+    .slice(before)
+    .map(({ phase, command, project, outcome }) => [phase, command, project, outcome]);
+  expect(entries.filter(([, , , outcome]) => outcome !== 'invalid OP_INVALID')).toEqual([
+    ['outcome', 'memory.changeset_create', 'demo', 'denied SCOPE_MISSING'],
+    ['outcome', 'no.such_command', 'demo', 'invalid COMMAND_UNKNOWN'],
+    ['outcome', 'memory.status', 'demo', 'invalid INPUT_INVALID'],
+    ['outcome', 'memory.status', 'elsewhere', 'denied GRANT_MISSING'],
+    ['intent', 'memory.changeset_create', 'demo', ''],
+  ]);
+  expect(entries).toContainEqual(['outcome', 'memory.changeset_create', 'demo', 'invalid OP_INVALID']);
+});
+
+test('P20 a replay is recorded as one, without a second intent', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const input = commitInput('demo', await branch(engine, caller, 'demo', 'main'), 'x');
+  await engine.raw(caller, 'memory.changeset_create', input);
+  const before = (await engine.entries()).length;
+  await engine.raw(caller, 'memory.changeset_create', input);
+  expect((await engine.entries()).slice(before).map(({ phase, outcome }) => [phase, outcome])).toEqual([
+    ['outcome', 'replayed'],
+  ]);
+});
+
+test('P21 reads of memory are recorded; the looking of the owner at the engine is not', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('reader', 'readonly', 'demo');
+  const before = (await engine.entries()).length;
+  await engine.run(caller, 'memory.log', { project: 'demo' });
+  await engine.run(engine.owner, 'memory.log', { project: 'demo' });
+  await engine.run(engine.owner, 'engine.status', {});
+  await engine.run(engine.owner, 'audit.tail', {});
+  await engine.run(engine.owner, 'principal.list', {});
+  await engine.refusal(engine.owner, 'audit.tail', { limit: 0 });
+  const entries = (await engine.entries()).slice(before);
+  expect(entries.map(({ command, credential_kind: kind, outcome }) => [command, kind, outcome])).toEqual([
+    ['memory.log', 'obol', 'ok'],
+    ['memory.log', 'owner', 'ok'],
+    ['audit.tail', 'owner', 'invalid INPUT_INVALID'],
+  ]);
+});
+
+test('P22 nothing of what was said or minted is in the ledger, and the ledger holds', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'main');
+  await commit(engine, caller, 'demo', at, 'the combination is 1234');
+  await engine.refusal(caller, 'memory.context_at', { project: 'demo', query: 'combination', nonsense: true });
+  const { token } = await engine.run(engine.owner, 'obol.mint', { principal_id: caller.principal.principal_id });
+  const text = JSON.stringify(await engine.entries());
+  expect(text).not.toMatch(/combination|adds 1/);
+  expect(text).not.toContain(token.split('_')[2]);
+  expect(await engine.run(engine.owner, 'audit.verify', {})).toMatchObject({ ok: true, findings: [] });
+});
+
+test('P23 a call of an agent is told to the desk and kept as the last use of its token', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('reader', 'readonly', 'demo');
+  expect((await engine.run(engine.owner, 'engine.status', {})).last_agent_call).toBeNull();
+  await engine.raw(caller, 'memory.log', { project: 'demo' });
+  await engine.refusal(caller, 'no.such_command', {});
+  const { principal_id: id } = caller.principal;
+  const at = '2026-11-30T12:00:00Z';
+  expect(engine.events.filter(({ kind }) => kind === 'agent_called')).toEqual([
+    { kind: 'agent_called', principal_id: id, tool: 'memory_log', ok: true, at },
+    { kind: 'agent_called', principal_id: id, tool: 'unknown', ok: false, at },
+  ]);
+  expect((await engine.run(engine.owner, 'engine.status', {})).last_agent_call).toEqual({
+    principal_id: id,
+    name: 'reader',
+    tool: 'unknown',
+    at,
+  });
+  const again = await engine.reopen();
+  expect((await again.run(again.owner, 'obol.list', { principal_id: id })).obols).toEqual([
+    expect.objectContaining({ last_client: 'test 1.0', last_tool: 'memory_log', last_used_at: at }),
+  ]);
+  expect((await again.run(again.owner, 'engine.status', {})).last_agent_call).toMatchObject({
+    name: 'reader',
+    tool: 'memory_log',
+  });
+});
+
+test('P35 denials, proposals and merges are counted', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const writer = await engine.agent('writer', 'propose', 'demo');
+  const proposed = await proposal(engine, writer, 'demo', 'work', 'text');
+  await engine.refusal(writer, 'memory.merge', { proposal_id: proposed.proposal_id, idempotency_key: newKey() });
+  await engine.refusal(engine.owner, 'memory.merge', { proposal_id: proposed.proposal_id, idempotency_key: newKey() });
+  const text = await engine.metrics.text();
+  expect(text).toMatch(/^charon_authz_denials_total 1$/m);
+  expect(text).toMatch(/^charon_proposals_created_total 1$/m);
+  expect(text).toMatch(/^charon_merge_attempts_total 1$/m);
+  expect(text).toMatch(/^charon_merge_cas_conflicts_total 0$/m);
+  expect(text).toMatch(/^charon_audit_outbox_backlog \d+$/m);
+  expect(text).toMatch(/^charon_command_duration_seconds_count\{command="memory\.merge"\} 2$/m);
+});

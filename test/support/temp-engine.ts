@@ -1,0 +1,164 @@
+import { performance } from 'node:perf_hooks';
+import { onTestFinished } from 'vitest';
+import { toTimestamp } from '../../src-main/base/clock.ts';
+import { Fault } from '../../src-main/base/fault.ts';
+import { silentLog } from '../../src-main/base/log.ts';
+import type { Caller, Charon } from '../../src-main/charon/api.ts';
+import { openCharon } from '../../src-main/charon/charon.ts';
+import { createEventHub } from '../../src-main/commands/events.ts';
+import { letheAdapter } from '../../src-main/commands/lethe-adapter.ts';
+import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts';
+import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
+import { type HomePaths, prepareHome } from '../../src-main/home/home.ts';
+import { openKeys } from '../../src-main/home/keys.ts';
+import type { Lethe } from '../../src-main/lethe/api.ts';
+import { openLethe } from '../../src-main/lethe/lethe.ts';
+import type { AuditEntry } from '../../src-preload/contract/audit.ts';
+import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import { type AgentProfile, grantSchema } from '../../src-preload/contract/principal.ts';
+import { type FakeClock, fakeClock, seededIds } from './history-builder.ts';
+import { tempHome } from './temp-home.ts';
+
+/** Both stores and the pipeline over them, in a home of the test's own, without doors. */
+export interface TempEngine {
+  readonly commands: CommandPipeline;
+  readonly charon: Charon;
+  readonly lethe: Lethe;
+  readonly metrics: Metrics;
+  readonly clock: FakeClock;
+  readonly events: EngineEvent[];
+  readonly owner: Caller;
+  /** The files behind it, for breaking things on purpose. */
+  readonly paths: HomePaths;
+  /** Creates an agent and lets it in by a token of its own. */
+  agent(name: string, profile: AgentProfile, ...grants: string[]): Promise<Caller>;
+  run<Name extends CommandName>(caller: Caller, name: Name, input: CommandInput<Name>): Promise<CommandOutput<Name>>;
+  /** Whatever input under whatever name, as a door would hand it over. */
+  raw(caller: Caller, name: string, input: unknown): Promise<unknown>;
+  /** The refusal of a call that must be refused. */
+  refusal(caller: Caller, name: string, input: unknown): Promise<Fault>;
+  /** The audit entries so far, oldest first. */
+  entries(): Promise<readonly AuditEntry[]>;
+  /** Closes everything and opens the same home again, with other options if wanted. */
+  reopen(options?: TempEngineOptions): Promise<TempEngine>;
+}
+
+export interface TempEngineOptions {
+  readonly recovery?: boolean;
+}
+
+/** Opens an engine on a new home; it is closed when the test is over. */
+export async function tempEngine(options: TempEngineOptions = {}): Promise<TempEngine> {
+  const paths = tempHome();
+  prepareHome(paths);
+  return openEngine(paths, fakeClock(), options);
+}
+
+async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngineOptions): Promise<TempEngine> {
+  const ids = seededIds(`engine-${clock.nowMs()}`);
+  const keys = openKeys(paths, {}, ids);
+  const readOnly = options.recovery ?? false;
+  const hub = createEventHub(silentLog);
+  const events: EngineEvent[] = [];
+  hub.subscribe((event) => events.push(event));
+  let lethe: Lethe | undefined;
+  const getLethe = (): Lethe => {
+    if (lethe === undefined) throw new Error('the store opens second');
+    return lethe;
+  };
+  const charon = await openCharon({
+    path: paths.charonDb,
+    anchorPath: paths.anchor,
+    readOnly,
+    clock,
+    ids,
+    keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
+    store: letheAdapter(getLethe),
+    onEvents: hub.publish,
+    log: silentLog,
+  });
+  const store = openLethe({
+    path: paths.letheDb,
+    readOnly,
+    clock,
+    ids,
+    headSigner: keys.head,
+    mergeKeys: keys.merges.verifying,
+    ownerPrincipal: charon.owner().principal_id,
+    onEvents: hub.publish,
+    log: silentLog,
+  });
+  lethe = store;
+  const metrics = createMetrics(() => charon.audit.backlog());
+  const commands = createCommands({
+    lethe: store,
+    charon,
+    events: hub,
+    metrics,
+    clock,
+    monotonicMs: () => performance.now(),
+    ids,
+    log: silentLog,
+    recoveryReadonly: readOnly,
+    facts: () => ({ version: '0.0.0', home: paths.root, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
+  });
+  let open = true;
+  const close = async (): Promise<void> => {
+    if (!open) return;
+    open = false;
+    await commands.close();
+    await charon.close();
+    store.close();
+  };
+  onTestFinished(close);
+  const owner = charon.ownerCaller('window');
+  let calls = 0;
+  const raw = (caller: Caller, name: string, input: unknown): Promise<unknown> => {
+    calls += 1;
+    return commands.run({ name, input, caller, client: 'test 1.0', correlationId: `call-${calls}` });
+  };
+  return {
+    commands,
+    charon,
+    lethe: store,
+    metrics,
+    clock,
+    events,
+    owner,
+    paths,
+    agent: (name, profile, ...grants) => letIn(charon, name, profile, grants),
+    run: (caller, name, input) => commands.call(name, input, caller),
+    raw,
+    refusal: async (caller, name, input) => {
+      try {
+        await raw(caller, name, input);
+      } catch (thrown) {
+        if (thrown instanceof Fault) return thrown;
+        throw thrown;
+      }
+      throw new Error(`${name} was not refused`);
+    },
+    entries: async () => {
+      await charon.audit.flush();
+      return charon.audit.tail({ limit: 500 }).toReversed();
+    },
+    reopen: async (again = {}) => {
+      await close();
+      clock.advance(1);
+      return openEngine(paths, clock, again);
+    },
+  };
+}
+
+async function letIn(charon: Charon, name: string, profile: AgentProfile, grants: readonly string[]): Promise<Caller> {
+  let principal = charon.owner();
+  for (const grant of grants) {
+    const done = await charon.reconcilePrincipal({ name, profile, grant: grantSchema.parse(grant) });
+    principal = done.principal;
+  }
+  const { token } = await charon.mintObol({ principalId: principal.principal_id, expiresMs: null });
+  const caller = charon.authenticate(token, 'agent');
+  if (caller === undefined) throw new Error('a new token opens the door');
+  return caller;
+}
