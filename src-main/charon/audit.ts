@@ -26,8 +26,7 @@ export interface AuditOptions {
   readonly batch: Batch<EngineEvent>;
   readonly clock: Clock;
   readonly macKey: MacKey;
-  /** Absent on a medium that cannot be written: then the record goes to the log (`charon.md` §7). */
-  readonly anchor: Anchor | undefined;
+  readonly anchor: Anchor;
   readonly anchorPath: string;
   readonly log: Log;
 }
@@ -69,7 +68,6 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
   };
 
   const writeAnchor = (): Promise<void> => {
-    if (anchor === undefined) return Promise.resolve();
     anchoring = anchoring
       .then(() => anchor.append(auditHead(db)))
       .catch((thrown: unknown) => log.error({ err: thrown }, 'the anchor of the audit ledger could not be written'));
@@ -94,7 +92,7 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     try {
       await batch.write((target) => {
         for (const record of records) append(target, record);
-        if (anchor !== undefined) updateAnchorState(target, anchor.state());
+        updateAnchorState(target, anchor.state());
       });
       anchorTimer.due(anchorDelayMs);
     } catch (thrown) {
@@ -115,27 +113,12 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
 
   const backlog = (): number => waiting.length + inFlight;
   const hand = (record: AuditRecord, delayMs: number): void => {
-    if (anchor === undefined) {
-      log.warn(
-        {
-          audit: {
-            ...record.subject,
-            idempotencyKey: undefined,
-            at: record.at,
-            phase: record.phase,
-            outcome: record.outcome,
-          },
-        },
-        'audit record, not kept: this medium is read-only',
-      );
-      return;
-    }
     waiting.push(record);
     sendTimer.due(delayMs);
   };
 
   const intent = async (subject: AuditSubject): Promise<void> => {
-    if (anchor === undefined || backlog() >= auditBacklogMax) throw unavailable();
+    if (backlog() >= auditBacklogMax) throw unavailable();
     void sendWaiting().catch(() => undefined);
     const record: AuditRecord = { at: toTimestamp(clock.nowMs()), subject, phase: 'intent', outcome: '' };
     try {
@@ -174,9 +157,8 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     appendFailures: () => failures,
     tail: ({ limit, beforeSeq }) => listAuditEntries(db, limit, beforeSeq),
     verify: async (): Promise<VerifyReport> => {
-      const reached = auditHead(db).seq;
+      const anchoredSeq = auditHead(db).seq;
       await flush();
-      const anchoredSeq = anchor === undefined ? 0 : reached;
       return verifyLedger({
         db,
         keys: new Map([[macKey.id, macKey.key]]),
@@ -187,11 +169,11 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     close: async () => {
       try {
         await flush();
-        if (anchor !== undefined) await batch.write((target) => updateAnchorState(target, anchor.state()));
+        await batch.write((target) => updateAnchorState(target, anchor.state()));
       } finally {
         sendTimer.cancel();
         anchorTimer.cancel();
-        await anchor?.close();
+        await anchor.close();
       }
     },
   };

@@ -23,7 +23,7 @@ export interface CharonOptions {
   readonly path: string;
   /** The anchor of the audit ledger, made when it is not there. */
   readonly anchorPath: string;
-  /** Recovery: charon.db takes audit entries only (`charon.md` §7). */
+  /** Recovery: charon.db takes audit entries only, and must be of this version (`charon.md` §7). */
   readonly readOnly: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -50,7 +50,7 @@ export interface OpenedCharon {
  */
 export async function openContext(options: CharonOptions): Promise<OpenedCharon> {
   const { clock, ids, keys, log } = options;
-  const { connection, writable } = connect(options);
+  const connection = connect(options);
   let anchor: Anchor | undefined;
   try {
     const monotonicMs = options.monotonicMs ?? (() => performance.now());
@@ -62,7 +62,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
         'HOME_INVALID',
         'This home was never started, so there is nothing to recover. Start it once normally.',
       );
-    anchor = writable ? await openAnchor(options.anchorPath, anchorState(connection)) : undefined;
+    anchor = await openAnchor(options.anchorPath, anchorState(connection));
     const audit = openAuditLedger({
       db: connection,
       batch,
@@ -72,9 +72,9 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       anchorPath: options.anchorPath,
       log,
     });
-    if (anchor?.wasCut === true)
+    if (anchor.wasCut)
       audit.noteSystem('audit.anchor_cut', 'the anchor file is shorter than what was written to it', []);
-    if (!options.readOnly) await startKey(batch, audit.append, options, connection);
+    await startKey(batch, audit.append, options, connection);
     const context: CharonContext = {
       db: connection,
       batch,
@@ -88,7 +88,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       readOnly: options.readOnly,
       mergesInFlight: new Set(),
     };
-    return { context, close: () => (writable ? closeStore(connection) : connection.close()) };
+    return { context, close: () => closeStore(connection) };
   } catch (thrown) {
     await anchor?.close();
     connection.close();
@@ -96,24 +96,11 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
   }
 }
 
-/** In recovery nothing is migrated; a medium that cannot be written is opened for reading (`charon.md` §7). */
-function connect(options: CharonOptions): { readonly connection: Connection; readonly writable: boolean } {
+/** In recovery nothing is migrated: another version than this one is refused, untouched (`charon.md` §7). */
+function connect(options: CharonOptions): Connection {
   const tuning = options.tuning ?? defaultTuning;
-  if (!options.readOnly)
-    return { connection: openStore(options.path, charonMigrations, options.clock, tuning), writable: true };
-  const reader = openStoreReadOnly(options.path, charonMigrations, tuning);
-  try {
-    const connection = openStore(options.path, charonMigrations, options.clock, tuning);
-    reader.close();
-    return { connection, writable: true };
-  } catch (thrown) {
-    if (!(thrown instanceof Fault) || (thrown.code !== 'READ_ONLY' && thrown.code !== 'STORE_UNAVAILABLE')) {
-      reader.close();
-      throw thrown;
-    }
-    options.log.warn('charon.db cannot be written here: audit records go to this log');
-    return { connection: reader, writable: false };
-  }
+  if (options.readOnly) openStoreReadOnly(options.path, charonMigrations, tuning).close();
+  return openStore(options.path, charonMigrations, options.clock, tuning);
 }
 
 /** Home id, owner and the settings of a new home, in one transaction; does nothing in a home that has them. */

@@ -67,12 +67,12 @@ export async function openWorld(
   more: Partial<CharonOptions> & { readonly clock?: FakeClock } = {},
 ): Promise<CharonWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-git-charon-'));
-  return openAt(folder, { clock: more.clock ?? fakeClock(), ids: more.ids ?? seededIds('charon') }, more);
+  return openAt(folder, { clock: more.clock ?? fakeClock(), ids: more.ids ?? seededIds('charon'), killed: [] }, more);
 }
 
 async function openAt(
   folder: string,
-  steady: { readonly clock: FakeClock; readonly ids: Ids },
+  steady: { readonly clock: FakeClock; readonly ids: Ids; readonly killed: Charon[] },
   more: Partial<CharonOptions>,
 ): Promise<CharonWorld> {
   const path = join(folder, 'charon.db');
@@ -87,11 +87,13 @@ async function openAt(
     onEvents: (committed) => void events.push(...committed),
     log: silentLog,
     ...more,
-    ...steady,
+    clock: steady.clock,
+    ids: steady.ids,
   });
   return {
     charon,
-    ...steady,
+    clock: steady.clock,
+    ids: steady.ids,
     path,
     anchorPath,
     events,
@@ -99,7 +101,10 @@ async function openAt(
       await charon.close();
       return openAt(folder, steady, { ...more, ...again });
     },
-    reopenAfterKill: (again = {}) => openAt(folder, steady, { ...more, ...again }),
+    reopenAfterKill: (again = {}) => {
+      steady.killed.push(charon);
+      return openAt(folder, steady, { ...more, ...again });
+    },
     withDb: (work) => {
       const db = connect(path, { readOnly: false, mustExist: true });
       try {
@@ -109,7 +114,7 @@ async function openAt(
       }
     },
     remove: async () => {
-      await charon.close().catch(() => undefined);
+      for (const each of [charon, ...steady.killed]) await each.close().catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });
     },
   };
