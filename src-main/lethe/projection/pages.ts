@@ -1,5 +1,5 @@
-import type { WritableDb } from '../../sqlite/driver.ts';
-import { insertRecencyPage, type RecencyEntry } from '../tables/recency-pages.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import { insertRecencyPage, type RecencyEntry, type RecencyPage } from '../tables/recency-pages.ts';
 import { walkRecency } from './recency.ts';
 import { openSight } from './sight.ts';
 
@@ -15,19 +15,20 @@ export interface PageOptions {
 
 export const defaultPageOptions: PageOptions = { pageEvery: 256, pageSize: 256, scanMax: 2_048 };
 
-/** Writes the recency page of a changeset that the index holds: bounded by `scanMax`, whatever lies behind (`L95`). */
+/** Writes the recency page of a changeset that the index holds (`L95`). */
 export function writePage(db: WritableDb, seq: number, options: PageOptions): void {
+  insertRecencyPage(db, seq, composePage(db, seq, options));
+}
+
+/** What the recency page of a changeset holds: bounded by `scanMax`, whatever lies behind (`L95`). */
+export function composePage(db: ReadableDb, seq: number, options: PageOptions): RecencyPage {
   const sight = openSight(db);
   const entries: RecencyEntry[] = [];
   let scanned = 0;
-  let end = 0;
   for (const { key, live } of walkRecency(sight, sight.places.get(seq), { withoutPageOf: seq })) {
     if (live !== undefined) entries.push({ memory: live.memory, key });
     scanned += 1;
-    if (entries.length >= options.pageSize || scanned >= options.scanMax) {
-      end = key;
-      break;
-    }
+    if (entries.length >= options.pageSize || scanned >= options.scanMax) return { entries, end: key };
   }
-  insertRecencyPage(db, seq, { entries, end });
+  return { entries, end: 0 };
 }
