@@ -27,5 +27,5 @@ function startOf(db: ReadableDb, projectId: ProjectId, cursor: string | undefine
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const stored = findAdvanceById(db, cursor);
   if (stored === undefined || stored.advance.project_id !== projectId) throw cursorInvalid();
-  return stored.seq;
+  return stored.moveSeq;
 }

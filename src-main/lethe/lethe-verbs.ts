@@ -26,8 +26,8 @@ import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts'
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { maintainTextIndex } from './text-head.ts';
+import { verifyProjectText } from './text-verify.ts';
 import type { VerbContext } from './verb-context.ts';
-import { verifyText } from './verify/text.ts';
 import { verifyChain } from './verify-chain.ts';
 
 /** Runs a read in one read transaction. */
@@ -136,7 +136,7 @@ export function upkeepVerbs(
   write: Write,
   context: VerbContext,
 ): Pick<Lethe, 'verifyChain' | 'maintain'> {
-  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyText] };
+  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjectText] };
   return {
     verifyChain: (projectId, onProgress) => verifyChain(read, projectId, tools, onProgress),
     maintain: () => write((db) => maintainTextIndex(db)),

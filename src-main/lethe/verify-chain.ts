@@ -5,7 +5,16 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ReadContext } from './manifest.ts';
 import { requireProject } from './projects.ts';
 import { findBaseline } from './tables/baselines.ts';
-import { countChangesets, countNumbers, findChangesetRow, findRootRow } from './tables/changesets.ts';
+import {
+  countChangesets,
+  countNumbers,
+  findChangesetRow,
+  findLastSeq,
+  findNextOwner,
+  findRootRow,
+} from './tables/changesets.ts';
+import { findLastManifestId } from './tables/manifests.ts';
+import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
 import { checking, type Findings, openFindings } from './verify/findings.ts';
@@ -34,7 +43,7 @@ export interface VerifyTools {
 /**
  * Verifies everything about a project (`lethe.md` D12, §0.2): project, root and baseline; every changeset with its digests,
  * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; manifests; the derived
- * indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
+ * indexes. One bounded chunk at a time, others work in between; what they add is verified next time. Throws PROJECT_NOT_FOUND.
  * @param onProgress changesets done and of how many, after each chunk
  */
 export async function verifyChain(
@@ -44,16 +53,22 @@ export async function verifyChain(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<VerifyReport> {
   const findings = openFindings();
-  const total = read((db) => {
+  const { total, upto, manifest, walk } = read((db) => {
     requireProject(db, projectId);
     checking(findings, `project ${projectId}`, () => verifyBeginning(db, projectId, findings));
-    return countChangesets(db, projectId);
+    const end = {
+      upto: findLastSeq(db, projectId),
+      manifest: findLastManifestId(db),
+      walk: openMoveWalk(db, projectId),
+    };
+    return { ...end, total: countChangesets(db, projectId) };
   });
-  const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
-  await verifyHeads(read, projectId, findings);
+  await eachPage('', (after: string) => read((db) => verifyOwner(db, after, findings)));
+  const checked = await verifyHistory(read, projectId, upto, findings, (done) => onProgress(done, total));
+  await verifyHeads(read, walk, findings);
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
   await eachPage('', (after: string) =>
-    read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)),
+    read((db) => verifyManifests(db, projectId, { after, upto: manifest }, tools.readContext, findings)),
   );
   for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
   return {
@@ -92,16 +107,25 @@ function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Finding
     findings.add(where, 'its baseline is not as it was captured');
 }
 
+/** Looks at the next project id that a changeset of the store bears: a changeset belongs to a project that there is. */
+function verifyOwner(db: ReadableDb, after: string, findings: Findings): string | undefined {
+  const owner = findNextOwner(db, after);
+  if (owner !== undefined && !isProject(db, owner))
+    findings.add(`changesets of project ${owner}`, 'there is no such project');
+  return owner;
+}
+
 async function verifyHistory(
   read: ReadChunk,
   projectId: ProjectId,
+  upto: number,
   findings: Findings,
   onDone: (done: number) => void,
 ): Promise<number> {
   let checked = 0;
   await eachPage(0, (after) =>
     read((db) => {
-      const { last, count } = verifyChangesets(db, projectId, after, findings);
+      const { last, count } = verifyChangesets(db, projectId, { after, upto }, findings);
       if (count === 0) return undefined;
       if (countNumbers(db, after, last) !== last - after)
         findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
@@ -113,8 +137,8 @@ async function verifyHistory(
   return checked;
 }
 
-async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Findings): Promise<void> {
-  let walk: MoveWalk = read((db) => openMoveWalk(db, projectId));
+async function verifyHeads(read: ReadChunk, start: MoveWalk, findings: Findings): Promise<void> {
+  let walk = start;
   await eachPage(walk, (before) =>
     read((db) => {
       const next = verifyMoves(db, before, findings);
@@ -136,7 +160,7 @@ async function verifyMerges(
   let unknownKeys = 0;
   await eachPage('', (after: string) =>
     read((db) => {
-      const page = verifyAuthorizations(db, projectId, after, tools.mergeKeys, findings);
+      const page = verifyAuthorizations(db, after, tools.mergeKeys, findings);
       unknownKeys += page.unknownKeys;
       return page.last;
     }),

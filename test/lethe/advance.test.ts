@@ -18,7 +18,14 @@ import {
   testAuthor,
   testOwner,
 } from '../support/history-builder.ts';
-import { advanceInput, authorize, mergeEnvelope, testMerger, testProposal, testReviewer } from '../support/merge-envelope.ts';
+import {
+  advanceInput,
+  authorize,
+  mergeEnvelope,
+  testMerger,
+  testProposal,
+  testReviewer,
+} from '../support/merge-envelope.ts';
 
 let temp: TempLethe;
 let history: HistoryBuilder;
@@ -47,17 +54,30 @@ function countRows(table: string): number {
 }
 
 /** The signed request of a move of main to a changeset, with the envelope or the request changed. */
-function requestTo(next: Changeset, more: Partial<MergeEnvelope> = {}, input: Partial<AdvanceInput> = {}): AdvanceInput {
+function requestTo(
+  next: Changeset,
+  more: Partial<MergeEnvelope> = {},
+  input: Partial<AdvanceInput> = {},
+): AdvanceInput {
   const move = { project: history.project, expected: history.head(main), next: next.changeset_id };
   return advanceInput(move, authorize(mergeEnvelope(temp, move, more)), input);
 }
 
 /** A refusal after the signature: the nonce is spent, and nothing else is different. */
 async function refusedAndSpent(input: AdvanceInput, wanted: object): Promise<void> {
-  const [head, moves, advances, spent] = [history.head(main), countRows('memory_ref_moves'), countRows('memory_protected_ref_advances'), authorizations().length];
+  const [head, moves, advances, spent] = [
+    history.head(main),
+    countRows('memory_ref_moves'),
+    countRows('memory_protected_ref_advances'),
+    authorizations().length,
+  ];
   temp.events.length = 0;
   await expect(temp.lethe.advance(input)).rejects.toMatchObject(wanted);
-  expect([history.head(main), countRows('memory_ref_moves'), countRows('memory_protected_ref_advances')]).toEqual([head, moves, advances]);
+  expect([history.head(main), countRows('memory_ref_moves'), countRows('memory_protected_ref_advances')]).toEqual([
+    head,
+    moves,
+    advances,
+  ]);
   expect(authorizations()).toHaveLength(spent + 1);
   expect(authorizations().filter((row) => row.outcome === 'refused')).toHaveLength(authorizations().length - advances);
   expect(temp.events).toEqual([]);
@@ -91,7 +111,12 @@ describe('a merge', () => {
     const { envelope } = JSON.parse(input.mergeAuthorization);
     const { ref, advance } = await temp.lethe.advance(input);
 
-    expect(ref).toMatchObject({ ref_name: main, head_changeset_id: last.changeset_id, protected: true, updated_at: '2026-11-30T12:00:05Z' });
+    expect(ref).toMatchObject({
+      ref_name: main,
+      head_changeset_id: last.changeset_id,
+      protected: true,
+      updated_at: '2026-11-30T12:00:05Z',
+    });
     expect(advance).toEqual({
       advance_id: advance.advance_id,
       project_id: 'demo',
@@ -107,7 +132,13 @@ describe('a merge', () => {
       created_at: '2026-11-30T12:00:05Z',
     });
     expect(authorizations()).toEqual([{ outcome: 'consumed', refusal: '' }]);
-    expect(temp.db.query('SELECT seq, from_head, to_head, principal, cause, chain_digest FROM memory_ref_moves ORDER BY seq DESC LIMIT 1').get()).toEqual({
+    expect(
+      temp.db
+        .query(
+          'SELECT seq, from_head, to_head, principal, cause, chain_digest FROM memory_ref_moves ORDER BY seq DESC LIMIT 1',
+        )
+        .get(),
+    ).toEqual({
       seq: 5,
       from_head: before,
       to_head: last.changeset_id,
@@ -115,7 +146,9 @@ describe('a merge', () => {
       cause: `advance:${advance.advance_id}`,
       chain_digest: last.chain_digest,
     });
-    expect(temp.events).toEqual([{ kind: 'ref_moved', project_id: 'demo', ref_name: main, head_changeset_id: last.changeset_id }]);
+    expect(temp.events).toEqual([
+      { kind: 'ref_moved', project_id: 'demo', ref_name: main, head_changeset_id: last.changeset_id },
+    ]);
     expect(temp.lethe.findAdvance({ projectId: history.project, proposalId: testProposal })).toEqual(advance);
     expect(temp.lethe.listAdvances(history.project, { limit: 10 })).toEqual([advance]);
   });
@@ -133,7 +166,9 @@ describe('a merge', () => {
 
   test('L53 a move that fails on the way leaves nothing, not even the nonce', async () => {
     const next = await history.commit(branch, [add('one')]);
-    temp.db.exec("CREATE TEMP TRIGGER stop BEFORE INSERT ON main.memory_protected_ref_advances BEGIN SELECT RAISE(ABORT, 'stop'); END");
+    temp.db.exec(
+      "CREATE TEMP TRIGGER stop BEFORE INSERT ON main.memory_protected_ref_advances BEGIN SELECT RAISE(ABORT, 'stop'); END",
+    );
     const input = requestTo(next);
     await refusedWithoutTrace(input, { message: 'stop' });
     expect(countRows('memory_ref_moves')).toBe(3);
@@ -143,14 +178,23 @@ describe('a merge', () => {
 
   test('L53 advances are listed newest first, in pages, of their own project', async () => {
     const made = [];
-    for (const text of ['one', 'two', 'three']) made.push((await temp.lethe.advance(requestTo(await history.commit(branch, [add(text)])))).advance);
-    const [first, second] = [temp.lethe.listAdvances(history.project, { limit: 2 }), temp.lethe.listAdvances(history.project, { limit: 2, cursor: made[1]?.advance_id })];
+    for (const text of ['one', 'two', 'three'])
+      made.push((await temp.lethe.advance(requestTo(await history.commit(branch, [add(text)])))).advance);
+    const [first, second] = [
+      temp.lethe.listAdvances(history.project, { limit: 2 }),
+      temp.lethe.listAdvances(history.project, { limit: 2, cursor: made[1]?.advance_id }),
+    ];
     expect([...first, ...second]).toEqual(made.toReversed());
     const other = historyBuilder(temp, 'other');
     await other.init();
     expect(temp.lethe.listAdvances(other.project, { limit: 10 })).toEqual([]);
-    for (const [project, cursor] of [[other.project, made[0]?.advance_id], [history.project, 'none']] as const) {
-      expect(() => temp.lethe.listAdvances(project, { limit: 10, cursor })).toThrow(expect.objectContaining({ code: 'CURSOR_INVALID' }));
+    for (const [project, cursor] of [
+      [other.project, made[0]?.advance_id],
+      [history.project, 'none'],
+    ] as const) {
+      expect(() => temp.lethe.listAdvances(project, { limit: 10, cursor })).toThrow(
+        expect.objectContaining({ code: 'CURSOR_INVALID' }),
+      );
     }
     expect(temp.lethe.findAdvance({ projectId: other.project, proposalId: testProposal })).toBeUndefined();
   });
@@ -160,9 +204,15 @@ describe('before the signature', () => {
   test('L43 the ref must exist, be protected, and a reviewer be named', async () => {
     const next = await history.commit(branch, [add('one')]);
     await refusedWithoutTrace(requestTo(next, {}, { refName: refName('refs/shared/none') }), { code: 'REF_NOT_FOUND' });
-    await refusedWithoutTrace(requestTo(next, {}, { refName: refName(branch) }), { code: 'MERGE_AUTHORIZATION_MALFORMED' });
-    await refusedWithoutTrace(requestTo(next, {}, { reviewerPrincipal: '' }), { code: 'MERGE_AUTHORIZATION_MALFORMED' });
-    await refusedWithoutTrace(requestTo(next, {}, { projectId: historyBuilder(temp, 'none').project }), { code: 'PROJECT_NOT_FOUND' });
+    await refusedWithoutTrace(requestTo(next, {}, { refName: refName(branch) }), {
+      code: 'MERGE_AUTHORIZATION_MALFORMED',
+    });
+    await refusedWithoutTrace(requestTo(next, {}, { reviewerPrincipal: '' }), {
+      code: 'MERGE_AUTHORIZATION_MALFORMED',
+    });
+    await refusedWithoutTrace(requestTo(next, {}, { projectId: historyBuilder(temp, 'none').project }), {
+      code: 'PROJECT_NOT_FOUND',
+    });
   });
 
   test('L43 what no key of ours signed leaves no trace', async () => {
@@ -172,18 +222,30 @@ describe('before the signature', () => {
     const forged = authorize(envelope, Buffer.alloc(32, 7));
     await refusedWithoutTrace(advanceInput(move, forged), { code: 'MERGE_AUTHORIZATION_REFUSED' });
     await refusedWithoutTrace(advanceInput(move, '{}'), { code: 'MERGE_AUTHORIZATION_MALFORMED' });
-    await refusedWithoutTrace(advanceInput(move, authorize({ ...envelope, key_id: 'k9' })), { code: 'MERGE_AUTHORIZATION_REFUSED' });
+    await refusedWithoutTrace(advanceInput(move, authorize({ ...envelope, key_id: 'k9' })), {
+      code: 'MERGE_AUTHORIZATION_REFUSED',
+    });
     await expect(temp.lethe.advance(advanceInput(move, authorize(envelope)))).resolves.toBeDefined();
   });
 
   test('L44 a key that was rotated in verifies beside the old one', async () => {
     const rotated = Buffer.alloc(32, 9);
-    temp = temp.reopen({ mergeKeys: new Map([['k1', Buffer.from('0123456789abcdef0123456789abcdef')], ['k2', rotated]]) });
+    temp = temp.reopen({
+      mergeKeys: new Map([
+        ['k1', Buffer.from('0123456789abcdef0123456789abcdef')],
+        ['k2', rotated],
+      ]),
+    });
     history = historyBuilder(temp);
-    for (const [text, key_id, key] of [['one', 'k1', undefined], ['two', 'k2', rotated]] as const) {
+    for (const [text, key_id, key] of [
+      ['one', 'k1', undefined],
+      ['two', 'k2', rotated],
+    ] as const) {
       const next = await history.commit(branch, [add(text)]);
       const move = { project: history.project, expected: history.head(main), next: next.changeset_id };
-      await expect(temp.lethe.advance(advanceInput(move, authorize(mergeEnvelope(temp, move, { key_id }), key)))).resolves.toBeDefined();
+      await expect(
+        temp.lethe.advance(advanceInput(move, authorize(mergeEnvelope(temp, move, { key_id }), key))),
+      ).resolves.toBeDefined();
     }
   });
 });
@@ -206,7 +268,8 @@ describe('after the signature', () => {
       { issued_at: '2026-11-30T11:00:00Z', expires_at: '2026-11-30T11:01:00Z' },
       { expires_at: '2026-11-30T12:15:00.001Z' },
     ];
-    for (const change of wrong) await refusedAndSpent(requestTo(next, change), { code: 'MERGE_AUTHORIZATION_MALFORMED' });
+    for (const change of wrong)
+      await refusedAndSpent(requestTo(next, change), { code: 'MERGE_AUTHORIZATION_MALFORMED' });
     expect(new Set(authorizations().map((row) => row.refusal))).toEqual(new Set(['MERGE_AUTHORIZATION_MALFORMED']));
   });
 
@@ -249,7 +312,9 @@ describe('after the signature', () => {
     await refusedAndSpent(requestTo(turned, { strategy: 'merge_commit' }), { code: 'MERGE_SHAPE' });
     const foreignHand = await history.detached([target, source], marker);
     await refusedAndSpent(requestTo(foreignHand, { strategy: 'merge_commit' }), { code: 'MERGE_SHAPE' });
-    const nothing = await history.detached([target, history.head('refs/agents/b/main')].slice(0, 1), marker, { authorPrincipal: testMerger });
+    const nothing = await history.detached([target, history.head('refs/agents/b/main')].slice(0, 1), marker, {
+      authorPrincipal: testMerger,
+    });
     await refusedAndSpent(requestTo(nothing, { strategy: 'merge_commit' }), { code: 'MERGE_SHAPE' });
     const root = temp.lethe.findChangeset(target)?.parent_ids[0] ?? target;
     const old = await history.detached([target, root], marker, { authorPrincipal: testMerger });
@@ -261,7 +326,9 @@ describe('after the signature', () => {
     await temp.lethe.advance(requestTo(shared));
     await history.branch('refs/agents/b/main');
     const mine = await history.commit(branch, [correct('plan', { content: 'mine' })]);
-    await temp.lethe.advance(requestTo(await history.commit('refs/agents/b/main', [correct('plan', { content: 'theirs' })])));
+    await temp.lethe.advance(
+      requestTo(await history.commit('refs/agents/b/main', [correct('plan', { content: 'theirs' })])),
+    );
     await expect(mergeOf(branch)).rejects.toMatchObject({ code: 'BOTH_SIDES_TOUCHED', data: { memory_ids: ['plan'] } });
     expect(memoryIdOf(mine)).not.toBe('plan');
   });
@@ -272,7 +339,10 @@ describe('after the signature', () => {
     const late = requestTo(second);
     const before = history.head(main);
     await temp.lethe.advance(requestTo(first));
-    await refusedAndSpent(late, { code: 'REF_MOVED', data: { ref: main, expected: before, actual: first.changeset_id } });
+    await refusedAndSpent(late, {
+      code: 'REF_MOVED',
+      data: { ref: main, expected: before, actual: first.changeset_id },
+    });
   });
 });
 
@@ -281,7 +351,10 @@ describe('a nonce', () => {
     const input = requestTo(await history.commit(branch, [add('one')]));
     await temp.lethe.advance(input);
     const { envelope } = JSON.parse(input.mergeAuthorization);
-    await expect(temp.lethe.advance(input)).rejects.toMatchObject({ code: 'NONCE_CONSUMED', message: `merge authorization nonce already consumed: ${envelope.nonce}` });
+    await expect(temp.lethe.advance(input)).rejects.toMatchObject({
+      code: 'NONCE_CONSUMED',
+      message: `merge authorization nonce already consumed: ${envelope.nonce}`,
+    });
     expect(authorizations()).toEqual([{ outcome: 'consumed', refusal: '' }]);
   });
 
@@ -297,16 +370,22 @@ describe('a nonce', () => {
     const input = requestTo(await history.commit(branch, [add('one')]));
     const answers = await Promise.allSettled(Array.from({ length: 12 }, () => temp.lethe.advance(input)));
     expect(answers.filter((answer) => answer.status === 'fulfilled')).toHaveLength(1);
-    expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))).toEqual(Array.from({ length: 11 }, () => 'NONCE_CONSUMED'));
+    expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))).toEqual(
+      Array.from({ length: 11 }, () => 'NONCE_CONSUMED'),
+    );
     expect(countRows('memory_protected_ref_advances')).toBe(1);
   });
 
   test('L54 of eight at once with nonces of their own exactly one wins, the rest are told the head moved', async () => {
     await history.commit(branch, [add('one')]);
     const merges = await Promise.all(Array.from({ length: 8 }, (_, n) => mergeOf(branch, { key: `merge-${n}` })));
-    const answers = await Promise.allSettled(merges.map((merge) => temp.lethe.advance(requestTo(merge, { strategy: 'merge_commit' }))));
+    const answers = await Promise.allSettled(
+      merges.map((merge) => temp.lethe.advance(requestTo(merge, { strategy: 'merge_commit' }))),
+    );
     expect(answers.filter((answer) => answer.status === 'fulfilled')).toHaveLength(1);
-    expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))).toEqual(Array.from({ length: 7 }, () => 'REF_MOVED'));
+    expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))).toEqual(
+      Array.from({ length: 7 }, () => 'REF_MOVED'),
+    );
     expect(authorizations().filter((row) => row.refusal === 'REF_MOVED')).toHaveLength(7);
   });
 
@@ -323,10 +402,17 @@ describe('separation of duties', () => {
     await history.commit(branch, [add('one')], { authorPrincipal: testReviewer });
     const next = await history.commit(branch, [add('two')]);
     await refusedAndSpent(requestTo(next), { code: 'ORIGINATOR_MAY_NOT_MERGE', data: { role: 'reviewer' } });
-    await refusedAndSpent(requestTo(next, { reviewer_principal: testOwner, merger_principal: testAuthor }, { reviewerPrincipal: testOwner }), {
-      code: 'ORIGINATOR_MAY_NOT_MERGE',
-      data: { role: 'merger' },
-    });
+    await refusedAndSpent(
+      requestTo(
+        next,
+        { reviewer_principal: testOwner, merger_principal: testAuthor },
+        { reviewerPrincipal: testOwner },
+      ),
+      {
+        code: 'ORIGINATOR_MAY_NOT_MERGE',
+        data: { role: 'merger' },
+      },
+    );
   });
 
   test('L52 of a merge_commit only what its second parent brings in counts', async () => {
@@ -337,7 +423,10 @@ describe('separation of duties', () => {
     await expect(temp.lethe.advance(requestTo(merge, { strategy: 'merge_commit' }))).resolves.toBeDefined();
     await history.commit('refs/agents/b/main', [add('third')], { authorPrincipal: testMerger });
     const own = await mergeOf('refs/agents/b/main');
-    await refusedAndSpent(requestTo(own, { strategy: 'merge_commit' }), { code: 'ORIGINATOR_MAY_NOT_MERGE', data: { role: 'merger' } });
+    await refusedAndSpent(requestTo(own, { strategy: 'merge_commit' }), {
+      code: 'ORIGINATOR_MAY_NOT_MERGE',
+      data: { role: 'merger' },
+    });
   });
 
   test('L52 the owner reviews and merges their own; without an owner nobody does', async () => {
@@ -348,15 +437,22 @@ describe('separation of duties', () => {
     await refusedAndSpent(requestTo(next, own, { reviewerPrincipal: testOwner }), { code: 'ORIGINATOR_MAY_NOT_MERGE' });
     temp = temp.reopen({ ownerPrincipal: testOwner });
     history = historyBuilder(temp);
-    await refusedAndSpent(requestTo(next, { merger_principal: testOwner }), { code: 'ORIGINATOR_MAY_NOT_MERGE', data: { role: 'merger' } });
-    await expect(temp.lethe.advance(requestTo(next, own, { reviewerPrincipal: testOwner }))).resolves.toMatchObject({ advance: { reviewer_principal: testOwner, merger_principal: testOwner } });
+    await refusedAndSpent(requestTo(next, { merger_principal: testOwner }), {
+      code: 'ORIGINATOR_MAY_NOT_MERGE',
+      data: { role: 'merger' },
+    });
+    await expect(temp.lethe.advance(requestTo(next, own, { reviewerPrincipal: testOwner }))).resolves.toMatchObject({
+      advance: { reviewer_principal: testOwner, merger_principal: testOwner },
+    });
   });
 
   test('L53 the advance of a proposal is found by it', async () => {
     const proposal = proposalIdSchema.parse('00000000-0000-7000-8000-0000000000f2');
     const next = await history.commit(branch, [add('one')]);
     expect(temp.lethe.findAdvance({ projectId: history.project, proposalId: proposal })).toBeUndefined();
-    const { advance } = await temp.lethe.advance(requestTo(next, { proposal_id: proposal }, { mergeProposalId: proposal }));
+    const { advance } = await temp.lethe.advance(
+      requestTo(next, { proposal_id: proposal }, { mergeProposalId: proposal }),
+    );
     expect(temp.lethe.findAdvance({ projectId: history.project, proposalId: proposal })).toEqual(advance);
   });
 });

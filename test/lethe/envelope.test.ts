@@ -40,7 +40,14 @@ describe('the signature', () => {
     const { signature } = JSON.parse(authorize(envelope));
     const spelled = {
       Signature: signature.toUpperCase(),
-      ENVELOPE: { more: 'unsigned', ...Object.fromEntries(Object.entries(envelope).reverse().map(([name, value]) => [name.toUpperCase(), value])) },
+      ENVELOPE: {
+        more: 'unsigned',
+        ...Object.fromEntries(
+          Object.entries(envelope)
+            .reverse()
+            .map(([name, value]) => [name.toUpperCase(), value]),
+        ),
+      },
     };
     expect(told(judgeEnvelope(authorize(envelope), claims(envelope), keys, fakeEpochMs))).toBe('accepted');
     expect(told(judgeEnvelope(JSON.stringify(spelled, null, 2), claims(envelope), keys, fakeEpochMs))).toBe('accepted');
@@ -50,28 +57,51 @@ describe('the signature', () => {
     const envelope = mergeEnvelope(steer, move, { key_id: 'old' });
     const other = keys.get('old') ?? testMergeKey;
     expect(told(judgeEnvelope(authorize(envelope, other), claims(envelope), keys, fakeEpochMs))).toBe('accepted');
-    expect(told(judgeEnvelope(authorize(envelope), claims(envelope), keys, fakeEpochMs))).toBe('unverified MERGE_AUTHORIZATION_REFUSED: the signature does not verify');
-    expect(judge({ key_id: '' })).toBe('unverified MERGE_AUTHORIZATION_REFUSED: key_id names no merge key of this store');
-    expect(judge({ key_id: 'k2' })).toBe('unverified MERGE_AUTHORIZATION_REFUSED: key_id names no merge key of this store');
+    expect(told(judgeEnvelope(authorize(envelope), claims(envelope), keys, fakeEpochMs))).toBe(
+      'unverified MERGE_AUTHORIZATION_REFUSED: the signature does not verify',
+    );
+    expect(judge({ key_id: '' })).toBe(
+      'unverified MERGE_AUTHORIZATION_REFUSED: key_id names no merge key of this store',
+    );
+    expect(judge({ key_id: 'k2' })).toBe(
+      'unverified MERGE_AUTHORIZATION_REFUSED: key_id names no merge key of this store',
+    );
   });
 
   test('L43 what is no authorization is malformed before any key is looked at', () => {
     const own = claims(mergeEnvelope(steer, move));
-    for (const text of ['', 'x', '[]', 'null', '{}', '{"envelope":null}', '{"envelope":[],"signature":""}', '{"envelope":{"version":2},"signature":"x"}', `"${'x'.repeat(40_000)}"`]) {
-      expect(told(judgeEnvelope(text, own, keys, fakeEpochMs))).toContain('unverified MERGE_AUTHORIZATION_MALFORMED: it is not');
+    for (const text of [
+      '',
+      'x',
+      '[]',
+      'null',
+      '{}',
+      '{"envelope":null}',
+      '{"envelope":[],"signature":""}',
+      '{"envelope":{"version":2},"signature":"x"}',
+      `"${'x'.repeat(40_000)}"`,
+    ]) {
+      expect(told(judgeEnvelope(text, own, keys, fakeEpochMs))).toContain(
+        'unverified MERGE_AUTHORIZATION_MALFORMED: it is not',
+      );
     }
   });
 
   test('L43 another version is malformed, also with a good signature', () => {
-    for (const version of ['memory-git-merge/v1', '', 'memory-git-merge/v2 ']) expect(judge({ version })).toContain('unverified MERGE_AUTHORIZATION_MALFORMED: version');
+    for (const version of ['memory-git-merge/v1', '', 'memory-git-merge/v2 '])
+      expect(judge({ version })).toContain('unverified MERGE_AUTHORIZATION_MALFORMED: version');
   });
 
   test('L43 a signature of another form is malformed, one of another text is refused', () => {
     const envelope = mergeEnvelope(steer, move);
     for (const signature of ['', 'ab', 'g'.repeat(64), 'a'.repeat(65)]) {
-      expect(told(judgeEnvelope(JSON.stringify({ envelope, signature }), claims(envelope), keys, fakeEpochMs))).toContain('unverified MERGE_AUTHORIZATION_MALFORMED: signature');
+      expect(
+        told(judgeEnvelope(JSON.stringify({ envelope, signature }), claims(envelope), keys, fakeEpochMs)),
+      ).toContain('unverified MERGE_AUTHORIZATION_MALFORMED: signature');
     }
-    expect(told(judgeEnvelope(JSON.stringify({ envelope, signature: 'a'.repeat(64) }), claims(envelope), keys, fakeEpochMs))).toContain('unverified MERGE_AUTHORIZATION_REFUSED');
+    expect(
+      told(judgeEnvelope(JSON.stringify({ envelope, signature: 'a'.repeat(64) }), claims(envelope), keys, fakeEpochMs)),
+    ).toContain('unverified MERGE_AUTHORIZATION_REFUSED');
   });
 
   test('L43 every signed field is covered: changing any one breaks the signature', () => {
@@ -79,7 +109,10 @@ describe('the signature', () => {
     const { signature } = JSON.parse(authorize(envelope));
     for (const field of Object.keys(envelope).filter((name) => name !== 'version' && name !== 'key_id')) {
       const tampered = JSON.stringify({ envelope: { ...envelope, [field]: 'x' }, signature });
-      expect([field, told(judgeEnvelope(tampered, claims(envelope), keys, fakeEpochMs))]).toEqual([field, 'unverified MERGE_AUTHORIZATION_REFUSED: the signature does not verify']);
+      expect([field, told(judgeEnvelope(tampered, claims(envelope), keys, fakeEpochMs))]).toEqual([
+        field,
+        'unverified MERGE_AUTHORIZATION_REFUSED: the signature does not verify',
+      ]);
     }
   });
 });
@@ -87,15 +120,21 @@ describe('the signature', () => {
 describe('the fields', () => {
   const claimed = ['project_id', 'ref_name', 'expected_head', 'new_head', 'proposal_id', 'reviewer_principal'] as const;
   test.each(claimed)('L45 %s must be that of the request', (field) => {
-    expect(judge({}, { [field]: 'other' })).toBe(`refused MERGE_AUTHORIZATION_MALFORMED: ${field} differs from the request`);
-    expect(judge({ [field]: 'other' })).toBe(`refused MERGE_AUTHORIZATION_MALFORMED: ${field} differs from the request`);
+    expect(judge({}, { [field]: 'other' })).toBe(
+      `refused MERGE_AUTHORIZATION_MALFORMED: ${field} differs from the request`,
+    );
+    expect(judge({ [field]: 'other' })).toBe(
+      `refused MERGE_AUTHORIZATION_MALFORMED: ${field} differs from the request`,
+    );
   });
 
   test('L45 the others must be well-formed', () => {
     expect(judge({ merger_principal: '' })).toContain('merger_principal is missing');
     for (const strategy of ['', 'squash', 'FAST_FORWARD']) expect(judge({ strategy })).toContain('strategy must be');
-    for (const nonce of ['', 'a'.repeat(31), 'A'.repeat(32), 'g'.repeat(32), 'a'.repeat(33)]) expect(judge({ nonce })).toContain('nonce must be');
-    for (const proposal_digest of ['', 'a'.repeat(63), 'A'.repeat(64)]) expect(judge({ proposal_digest })).toContain('proposal_digest must be');
+    for (const nonce of ['', 'a'.repeat(31), 'A'.repeat(32), 'g'.repeat(32), 'a'.repeat(33)])
+      expect(judge({ nonce })).toContain('nonce must be');
+    for (const proposal_digest of ['', 'a'.repeat(63), 'A'.repeat(64)])
+      expect(judge({ proposal_digest })).toContain('proposal_digest must be');
   });
 });
 
@@ -125,8 +164,18 @@ describe('the time', () => {
 
 describe('the shape', () => {
   /** A line a ← b ← c with x beside it, and merges of x into a. */
-  const history: Record<string, string[]> = { a: [], b: ['a'], c: ['b'], x: [], m: ['a', 'x'], wrong: ['x', 'a'], three: ['a', 'x', 'b'], back: ['b', 'a'] };
-  const contains = (head: string, changeset: string): boolean => head === changeset || (history[head] ?? []).some((parent) => contains(parent, changeset));
+  const history: Record<string, string[]> = {
+    a: [],
+    b: ['a'],
+    c: ['b'],
+    x: [],
+    m: ['a', 'x'],
+    wrong: ['x', 'a'],
+    three: ['a', 'x', 'b'],
+    back: ['b', 'a'],
+  };
+  const contains = (head: string, changeset: string): boolean =>
+    head === changeset || (history[head] ?? []).some((parent) => contains(parent, changeset));
   const shape = (strategy: ShapeFacts['strategy'], from: string, to: string, author = 'merger'): string => {
     const newHead = { changesetId: to, parentIds: history[to] ?? [], author };
     const fault = findShapeFault({ strategy, expectedHead: from, newHead, merger: 'merger', contains });
@@ -155,7 +204,8 @@ describe('the shape', () => {
   });
 
   test('L52 separation of duties', () => {
-    const judgeDuties = (reviewer: string, merger: string, owner?: string): unknown => findSeparationFault({ originators: ['ann', 'bob'], reviewer, merger, owner })?.data;
+    const judgeDuties = (reviewer: string, merger: string, owner?: string): unknown =>
+      findSeparationFault({ originators: ['ann', 'bob'], reviewer, merger, owner })?.data;
     expect(judgeDuties('carl', 'dora')).toBeUndefined();
     expect(judgeDuties('ann', 'dora')).toEqual({ role: 'reviewer' });
     expect(judgeDuties('carl', 'bob')).toEqual({ role: 'merger' });

@@ -163,7 +163,13 @@ describe('signed moves', () => {
     const [root] = [history.head('refs/shared/main')];
     await history.branch(branch);
     const heads: Record<string, string> = { root };
-    for (const [name, minutes] of [['one', 10], ['ahead', 60_000], ['back', 20], ['on', 30], ['back again', 25]] as const) {
+    for (const [name, minutes] of [
+      ['one', 10],
+      ['ahead', 60_000],
+      ['back', 20],
+      ['on', 30],
+      ['back again', 25],
+    ] as const) {
       temp.clock.set(fakeEpochMs + minutes * 60_000);
       heads[name] = (await history.commit(branch, [add(name)])).changeset_id;
     }
@@ -172,13 +178,34 @@ describe('signed moves', () => {
       return Object.entries(heads).find(([, id]) => id === move?.to_head)?.[0];
     };
     const stood = [-1, 0, 9, 10, 19, 20, 24, 25, 29, 30, 59_999, 60_000].map(at);
-    expect(stood).toEqual([undefined, 'root', 'root', 'one', 'one', 'back', 'back', 'back again', 'back again', 'back again', 'back again', 'back again']);
-    expect(temp.db.query('SELECT epoch FROM memory_ref_moves WHERE ref_name = ? ORDER BY seq').all(branch)).toEqual([0, 0, 0, 1, 1, 2].map((epoch) => ({ epoch })));
+    expect(stood).toEqual([
+      undefined,
+      'root',
+      'root',
+      'one',
+      'one',
+      'back',
+      'back',
+      'back again',
+      'back again',
+      'back again',
+      'back again',
+      'back again',
+    ]);
+    expect(temp.db.query('SELECT epoch FROM memory_ref_moves WHERE ref_name = ? ORDER BY seq').all(branch)).toEqual(
+      [0, 0, 0, 1, 1, 2].map((epoch) => ({ epoch })),
+    );
     expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
   });
 
   test('L11 a moment is found by seeking, not by walking the moves', () => {
-    const plan = temp.db.explain("SELECT * FROM memory_ref_moves WHERE project_id = 'p' AND ref_name = 'r' AND epoch = 0 AND moved_ms <= 5 ORDER BY moved_ms DESC, seq DESC LIMIT 1");
-    expect(plan).toEqual([expect.stringContaining('SEARCH memory_ref_moves USING INDEX memory_ref_moves_by_time (project_id=? AND ref_name=? AND epoch=? AND moved_ms<?)')]);
+    const plan = temp.db.explain(
+      "SELECT * FROM memory_ref_moves WHERE project_id = 'p' AND ref_name = 'r' AND epoch = 0 AND moved_ms <= 5 ORDER BY moved_ms DESC, seq DESC LIMIT 1",
+    );
+    expect(plan).toEqual([
+      expect.stringContaining(
+        'SEARCH memory_ref_moves USING INDEX memory_ref_moves_by_time (project_id=? AND ref_name=? AND epoch=? AND moved_ms<?)',
+      ),
+    ]);
   });
 });

@@ -33,12 +33,11 @@ export const lethe0001Store: Migration = {
   name: 'lethe_0001_store',
   sql: `
 CREATE TABLE memory_projects (
-  project_number INTEGER PRIMARY KEY,
-  project_id TEXT NOT NULL UNIQUE CHECK (project_id <> ''),
+  project_id TEXT PRIMARY KEY CHECK (project_id <> ''),
   name TEXT NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE memory_changesets (
   seq INTEGER PRIMARY KEY CHECK (seq > 0),
@@ -173,10 +172,9 @@ CREATE TABLE memory_merge_authorizations (
   refusal TEXT NOT NULL CHECK ((refusal = '') = (outcome = 'consumed')),
   row_digest TEXT NOT NULL CHECK (length(row_digest) = 64)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX memory_merge_authorizations_by_project ON memory_merge_authorizations (project_id, nonce);
 
 CREATE TABLE memory_protected_ref_advances (
-  seq INTEGER PRIMARY KEY,
+  move_seq INTEGER PRIMARY KEY REFERENCES memory_ref_moves (seq),
   advance_id TEXT NOT NULL UNIQUE CHECK (length(advance_id) = 36),
   project_id TEXT NOT NULL,
   ref_name TEXT NOT NULL,
@@ -188,12 +186,11 @@ CREATE TABLE memory_protected_ref_advances (
   merger_principal TEXT NOT NULL CHECK (merger_principal <> ''),
   strategy TEXT NOT NULL CHECK (strategy IN ('fast_forward', 'merge_commit', 'cherry_pick')),
   authorization_nonce TEXT NOT NULL UNIQUE REFERENCES memory_merge_authorizations (nonce),
-  move_seq INTEGER NOT NULL UNIQUE REFERENCES memory_ref_moves (seq),
   created_at TEXT NOT NULL,
   FOREIGN KEY (project_id, ref_name) REFERENCES memory_refs (project_id, ref_name)
 ) STRICT;
-CREATE INDEX memory_protected_ref_advances_by_project ON memory_protected_ref_advances (project_id, seq);
-CREATE INDEX memory_protected_ref_advances_by_proposal ON memory_protected_ref_advances (project_id, merge_proposal_id, seq);
+CREATE INDEX memory_protected_ref_advances_by_project ON memory_protected_ref_advances (project_id, move_seq);
+CREATE INDEX memory_protected_ref_advances_by_proposal ON memory_protected_ref_advances (project_id, merge_proposal_id, move_seq);
 
 CREATE TABLE memory_manifests (
   manifest_id TEXT PRIMARY KEY CHECK (length(manifest_id) = 36),

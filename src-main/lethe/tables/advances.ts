@@ -4,13 +4,11 @@ import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 
 /** An advance record with the number of the ref move that it is about. */
 export interface StoredAdvance {
-  readonly seq: number;
   readonly moveSeq: number;
   readonly advance: Advance;
 }
 
 interface AdvanceRow {
-  readonly seq: number;
   readonly advance_id: string;
   readonly project_id: string;
   readonly ref_name: string;
@@ -37,7 +35,7 @@ export function findAdvanceOfProposal(
 ): StoredAdvance | undefined {
   const row = db
     .query<[string, string], AdvanceRow>(
-      `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND merge_proposal_id = ? ORDER BY seq DESC LIMIT 1`,
+      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND merge_proposal_id = ? ORDER BY move_seq DESC LIMIT 1`,
     )
     .get(projectId, proposalId);
   return row === undefined ? undefined : decodeAdvance(row);
@@ -46,7 +44,7 @@ export function findAdvanceOfProposal(
 /** The advance of that id, of whatever project. */
 export function findAdvanceById(db: ReadableDb, advanceId: string): StoredAdvance | undefined {
   const row = db
-    .query<[string], AdvanceRow>(`SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE advance_id = ?`)
+    .query<[string], AdvanceRow>(`SELECT ${columns} FROM memory_protected_ref_advances WHERE advance_id = ?`)
     .get(advanceId);
   return row === undefined ? undefined : decodeAdvance(row);
 }
@@ -54,7 +52,7 @@ export function findAdvanceById(db: ReadableDb, advanceId: string): StoredAdvanc
 /** The advance that a ref move carried out. */
 export function findAdvanceOfMove(db: ReadableDb, moveSeq: number): StoredAdvance | undefined {
   const row = db
-    .query<[number], AdvanceRow>(`SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE move_seq = ?`)
+    .query<[number], AdvanceRow>(`SELECT ${columns} FROM memory_protected_ref_advances WHERE move_seq = ?`)
     .get(moveSeq);
   return row === undefined ? undefined : decodeAdvance(row);
 }
@@ -62,14 +60,12 @@ export function findAdvanceOfMove(db: ReadableDb, moveSeq: number): StoredAdvanc
 /** The advance that a nonce authorized. */
 export function findAdvanceOfNonce(db: ReadableDb, nonce: string): StoredAdvance | undefined {
   const row = db
-    .query<[string], AdvanceRow>(
-      `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE authorization_nonce = ?`,
-    )
+    .query<[string], AdvanceRow>(`SELECT ${columns} FROM memory_protected_ref_advances WHERE authorization_nonce = ?`)
     .get(nonce);
   return row === undefined ? undefined : decodeAdvance(row);
 }
 
-/** Advances of a project numbered below `before`, newest first, at most `limit`. */
+/** Advances of a project whose moves are numbered below `before`, newest first, at most `limit`. */
 export function listAdvancesBefore(
   db: ReadableDb,
   projectId: string,
@@ -78,7 +74,7 @@ export function listAdvancesBefore(
 ): readonly StoredAdvance[] {
   return db
     .query<[string, number, number], AdvanceRow>(
-      `SELECT seq, ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?`,
+      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND move_seq < ? ORDER BY move_seq DESC LIMIT +?`,
     )
     .all(projectId, before, limit)
     .map(decodeAdvance);
@@ -107,7 +103,6 @@ export function insertAdvance(db: WritableDb, advance: Advance, moveSeq: number)
 
 function decodeAdvance(row: AdvanceRow): StoredAdvance {
   return {
-    seq: row.seq,
     moveSeq: row.move_seq,
     advance: {
       advance_id: row.advance_id,

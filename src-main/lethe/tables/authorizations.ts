@@ -34,18 +34,13 @@ export function findAuthorization(db: ReadableDb, nonce: string): AuthorizationR
     .get(nonce);
 }
 
-/** Authorizations that name a project, after a nonce, in nonce order, at most `limit`. */
-export function listAuthorizationsAfter(
-  db: ReadableDb,
-  projectId: string,
-  after: string,
-  limit: number,
-): readonly AuthorizationRow[] {
+/** Authorizations of all projects after a nonce, in nonce order, at most `limit`. */
+export function listAuthorizationsAfter(db: ReadableDb, after: string, limit: number): readonly AuthorizationRow[] {
   return db
-    .query<[string, string, number], AuthorizationRow>(
-      `SELECT ${columns} FROM memory_merge_authorizations WHERE project_id = ? AND nonce > ? ORDER BY nonce LIMIT +?`,
+    .query<[string, number], AuthorizationRow>(
+      `SELECT ${columns} FROM memory_merge_authorizations WHERE nonce > ? ORDER BY nonce LIMIT +?`,
     )
-    .all(projectId, after, limit);
+    .all(after, limit);
 }
 
 /** Writes a spent authorization. */

@@ -33,6 +33,7 @@ export interface ChangesetRow {
 /** A parent of a changeset, with what a child's digests need of it. */
 export interface ParentRow {
   readonly seq: number;
+  readonly position: number;
   readonly parent_seq: number;
   readonly changeset_id: string;
   readonly project_id: string;
@@ -43,7 +44,7 @@ const columns = `seq, changeset_id, schema_version, project_id, ref_name, author
   model, environment, session_id, topic_id, context_manifest_id, message, created_at, created_ms, idempotency_key, is_root,
   op_count, expected_seq, integrity_digest, request_digest, chain_digest`;
 
-const parentColumns = 'p.seq, p.parent_seq, c.changeset_id, c.project_id, c.chain_digest';
+const parentColumns = 'p.seq, p.position, p.parent_seq, c.changeset_id, c.project_id, c.chain_digest';
 
 /** The row of a changeset by its public id. */
 export function findChangesetRow(db: ReadableDb, changesetId: string): ChangesetRow | undefined {
@@ -92,6 +93,21 @@ export function listChangesetRowsBefore(
     .all(projectId, before, limit);
 }
 
+/** Changesets of a project with numbers above `after` and not above `upto`, oldest first, at most `limit`. */
+export function listChangesetRowsBetween(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: number,
+  upto: number,
+  limit: number,
+): readonly ChangesetRow[] {
+  return db
+    .query<[string, number, number, number], ChangesetRow>(
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT +?`,
+    )
+    .all(projectId, after, upto, limit);
+}
+
 /** Changesets of a project with numbers above `after`, oldest first, at most `limit`. */
 export function listChangesetRowsAfter(
   db: ReadableDb,
@@ -99,11 +115,16 @@ export function listChangesetRowsAfter(
   after: number,
   limit: number,
 ): readonly ChangesetRow[] {
-  return db
-    .query<[string, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? ORDER BY seq LIMIT +?`,
-    )
-    .all(projectId, after, limit);
+  return listChangesetRowsBetween(db, projectId, after, Number.MAX_SAFE_INTEGER, limit);
+}
+
+/** The number of a project's newest changeset, 0 when it has none. */
+export function findLastSeq(db: ReadableDb, projectId: ProjectId): number {
+  return (
+    db
+      .query<[string], { last: number | null }>('SELECT max(seq) AS last FROM memory_changesets WHERE project_id = ?')
+      .get(projectId)?.last ?? 0
+  );
 }
 
 /** Numbers of a project's changesets below `before`, newest first, at most `limit`. */
@@ -123,6 +144,15 @@ export function countChangesets(db: ReadableDb, projectId: ProjectId): number {
       .query<[string], { count: number }>('SELECT count(*) AS count FROM memory_changesets WHERE project_id = ?')
       .get(projectId)?.count ?? 0
   );
+}
+
+/** The next project id after one that any changeset bears: one seek, however many it has. */
+export function findNextOwner(db: ReadableDb, after: string): string | undefined {
+  return db
+    .query<[string], { project_id: string }>(
+      'SELECT project_id FROM memory_changesets WHERE project_id > ? ORDER BY project_id LIMIT 1',
+    )
+    .get(after)?.project_id;
 }
 
 /** How many changesets of all projects have numbers above `after` and not above `upto`: all of them, since none is ever left out. */

@@ -19,6 +19,15 @@ export function findProject(db: ReadableDb, projectId: ProjectId): Project | und
   return row === undefined ? undefined : decodeProject(row);
 }
 
+/** Whether there is a project of exactly that id. */
+export function isProject(db: ReadableDb, projectId: string): boolean {
+  return (
+    db
+      .query<[string], { found: number }>('SELECT 1 AS found FROM memory_projects WHERE project_id = ?')
+      .get(projectId) !== undefined
+  );
+}
+
 /** Every project, in the byte order of their ids. */
 export function listProjects(db: ReadableDb): readonly Project[] {
   return db

@@ -9,7 +9,7 @@ import { type AttestationRow, listAttestationRows } from '../tables/attestations
 import {
   type ChangesetRow,
   findChangesetRowBySeq,
-  listChangesetRowsAfter,
+  listChangesetRowsBetween,
   listParentsOfRange,
   type ParentRow,
 } from '../tables/changesets.ts';
@@ -29,16 +29,16 @@ interface Stored {
 }
 
 /**
- * Verifies the next changesets of a project above the number `after`: parents, ops, payloads, evidence, every digest and
+ * Verifies the next changesets of a project above the number `after` and not above `upto`: parents, ops, payloads, evidence, every digest and
  * every derived column. Answers the last number looked at and how many were, none when there are no more.
  */
 export function verifyChangesets(
   db: ReadableDb,
   projectId: ProjectId,
-  after: number,
+  { after, upto }: { readonly after: number; readonly upto: number },
   findings: Findings,
 ): { readonly last: number; readonly count: number } {
-  const rows = boundOps(listChangesetRowsAfter(db, projectId, after, rowsPerChunk));
+  const rows = boundOps(listChangesetRowsBetween(db, projectId, after, upto, rowsPerChunk));
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return { last: after, count: 0 };
   const isDense = last.seq - first.seq < rowsPerChunk * 4;
@@ -90,6 +90,7 @@ function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
   }
   if (Date.parse(row.created_at) !== row.created_ms) report('its time is stored in two forms that differ');
   if (ops.length !== row.op_count) report(`it has ${ops.length} ops and says ${row.op_count}`);
+  if (!isInPlace(stored)) report('its parents, evidence or verification are not numbered without a gap');
   for (const parent of parents) {
     if (parent.project_id !== row.project_id) report(`its parent ${parent.changeset_id} is of another project`);
     if (parent.parent_seq >= row.seq) report(`its parent ${parent.changeset_id} is not older`);
@@ -99,6 +100,12 @@ function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
     report('its context manifest is not one of its project');
   }
   verifyRequest(db, stored, digested, report);
+}
+
+/** Whether each list of the changeset is numbered from 0 on. */
+function isInPlace({ parents, attestations }: Stored): boolean {
+  const lists = [parents, ...Map.groupBy(attestations, (entry) => entry.list).values()];
+  return lists.every((list) => list.every((entry, index) => entry.position === index));
 }
 
 /** Whether every stored JSON text is, byte for byte, the plain encoding of what it says. */

@@ -1,24 +1,25 @@
 import type { ManifestId, ProjectId } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { contextDigest, decodeManifest, questionOf, type ReadContext } from '../manifest.ts';
-import { listManifestRowsAfter } from '../tables/manifests.ts';
+import { listManifestRowsBetween } from '../tables/manifests.ts';
 import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 50;
 
-/** Verifies the next manifests after an id: each is as it was written and its context reads the same. Undefined at the end. */
+/** Verifies the next manifests of the store after an id: each is as it was written, and the contexts of the project read the same. Undefined at the end. */
 export function verifyManifests(
   db: ReadableDb,
   projectId: ProjectId,
-  after: string,
+  { after, upto }: { readonly after: string; readonly upto: string },
   readContext: ReadContext,
   findings: Findings,
 ): string | undefined {
-  const rows = listManifestRowsAfter(db, projectId, after, rowsPerChunk);
+  const rows = listManifestRowsBetween(db, after, upto, rowsPerChunk);
   for (const row of rows) {
     const where = `manifest ${row.manifest_id}`;
     checking(findings, where, () => {
       const manifest = decodeManifest(db, row);
+      if (manifest.project_id !== projectId) return;
       const reply = readContext(db, questionOf(manifest));
       if (contextDigest(reply) !== manifest.context_digest)
         findings.add(where, 'its context does not read as it was pinned');

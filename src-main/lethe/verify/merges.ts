@@ -17,15 +17,14 @@ export interface AuthorizationPage {
   readonly unknownKeys: number;
 }
 
-/** Verifies the next spent authorizations after a nonce: what was signed, and that exactly the consumed ones moved a ref. */
+/** Verifies the next spent authorizations of the store after a nonce: what was signed, and that exactly the consumed ones moved a ref. */
 export function verifyAuthorizations(
   db: ReadableDb,
-  projectId: ProjectId,
   after: string,
   mergeKeys: ReadonlyMap<string, Uint8Array>,
   findings: Findings,
 ): AuthorizationPage {
-  const rows = listAuthorizationsAfter(db, projectId, after, rowsPerChunk);
+  const rows = listAuthorizationsAfter(db, after, rowsPerChunk);
   let unknownKeys = 0;
   for (const row of rows) {
     const where = `merge authorization ${row.nonce}`;
@@ -90,7 +89,7 @@ export function verifyAdvances(
       if (!isCarriedOut) findings.add(where, 'the ref move that it names is another one');
     });
   }
-  return rows.at(-1)?.seq;
+  return rows.at(-1)?.moveSeq;
 }
 
 function isAuthorized({ advance }: StoredAdvance, row: AuthorizationRow | undefined): boolean {

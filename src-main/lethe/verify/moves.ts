@@ -1,3 +1,4 @@
+import type { Ref } from '../../../src-preload/contract/changeset.ts';
 import { mainRefName, type ProjectId } from '../../../src-preload/contract/ids.ts';
 import { createVerifier, headMoveBytes, type Verifier } from '../../canonical/signature.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
@@ -6,7 +7,14 @@ import { advanceCause, epochAfter, moveCauses } from '../ref-move.ts';
 import { isProtectedName } from '../refs.ts';
 import { findAdvanceOfMove } from '../tables/advances.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
-import { listHeadKeys, listMovesAfter, type RefMoveRow } from '../tables/ref-moves.ts';
+import {
+  findFirstMove,
+  findLastMove,
+  listHeadKeys,
+  listMovesBetween,
+  nextMoveSeq,
+  type RefMoveRow,
+} from '../tables/ref-moves.ts';
 import { findRef, listRefs } from '../tables/refs.ts';
 import { checking, type Findings } from './findings.ts';
 
@@ -19,19 +27,20 @@ export interface MoveWalk {
   readonly keys: readonly { readonly firstSeq: number; readonly verify: Verifier | undefined }[];
   /** First and last move of each ref of the project so far. */
   readonly refs: Map<string, { readonly first: RefMoveRow; readonly last: RefMoveRow }>;
-  /** The last move number that was looked at. */
+  /** The last move number that was looked at, and the last that will be. */
   readonly after: number;
+  readonly upto: number;
 }
 
-/** Starts the walk. */
+/** Starts the walk, which ends at the newest move of now. */
 export function openMoveWalk(db: ReadableDb, projectId: ProjectId): MoveWalk {
   const keys = listHeadKeys(db).map((key) => ({ firstSeq: key.first_seq, verify: createVerifier(key.public_key) }));
-  return { projectId, keys, refs: new Map(), after: 0 };
+  return { projectId, keys, refs: new Map(), after: 0, upto: nextMoveSeq(db) - 1 };
 }
 
 /** Verifies the next moves: numbers without a gap, and for the project's own all that their rows say. Undefined at the end. */
 export function verifyMoves(db: ReadableDb, walk: MoveWalk, findings: Findings): MoveWalk | undefined {
-  const moves = listMovesAfter(db, walk.after, movesPerChunk);
+  const moves = listMovesBetween(db, walk.after, walk.upto, movesPerChunk);
   let after = walk.after;
   for (const move of moves) {
     if (move.seq !== after + 1) findings.add(`ref move ${after + 1}`, 'it is missing');
@@ -106,20 +115,25 @@ export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findin
   const refs = listRefs(db, walk.projectId, after, refsPerChunk);
   for (const { ref } of refs) {
     const where = `ref ${ref.ref_name}`;
-    const moves = walk.refs.get(ref.ref_name);
-    if (moves === undefined) {
-      findings.add(where, 'no signed move leads to it');
-      continue;
-    }
-    const { first, last } = moves;
-    if (ref.head_changeset_id !== last.to_head) findings.add(where, 'its head is not where its last signed move went');
-    if (ref.protected !== isProtectedName(ref.ref_name)) findings.add(where, 'its protection is not that of its name');
-    if (ref.created_at !== first.moved_at || ref.updated_at !== last.moved_at)
-      findings.add(where, 'its times are not those of its moves');
-    if ((ref.created_by_principal ?? '') !== first.principal)
-      findings.add(where, 'its creator is not who signed for it');
+    // The newest move may have been made while the walk went on: then it is held against the ref, and verified next time.
+    const last = findLastMove(db, walk.projectId, ref.ref_name);
+    const walked = walk.refs.get(ref.ref_name);
+    const first =
+      walked?.first ??
+      (last !== undefined && last.seq > walk.upto ? findFirstMove(db, walk.projectId, ref.ref_name) : undefined);
+    const isNewest = last !== undefined && (last.seq > walk.upto || last.seq === walked?.last.seq);
+    if (first === undefined || !isNewest) findings.add(where, 'no signed move leads to it');
+    else verifyRef(ref, first, last, (problem) => findings.add(where, problem));
   }
   return refs.at(-1)?.ref.ref_name;
+}
+
+function verifyRef(ref: Ref, first: RefMoveRow, last: RefMoveRow, report: Report): void {
+  if (ref.head_changeset_id !== last.to_head) report('its head is not where its last signed move went');
+  if (ref.protected !== isProtectedName(ref.ref_name)) report('its protection is not that of its name');
+  const isTimed = ref.created_at === first.moved_at && ref.updated_at === last.moved_at;
+  if (!isTimed) report('its times are not those of its moves');
+  if ((ref.created_by_principal ?? '') !== first.principal) report('its creator is not who signed for it');
 }
 
 /** Reports refs that moves speak of and the store does not have, and a project without its main ref. */

@@ -1,0 +1,240 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { VerifyReport } from '../../src-preload/contract/audit.ts';
+import {
+  add,
+  addAs,
+  correct,
+  type HistoryBuilder,
+  historyBuilder,
+  memoryIdOf,
+  openTempLethe,
+  projectId,
+  refName,
+  reviewedMerge,
+  seededSigner,
+  supersede,
+  type TempLethe,
+} from '../support/history-builder.ts';
+import { advanceInput, authorize, mergeEnvelope, testMerger, testProposal } from '../support/merge-envelope.ts';
+
+const opened: TempLethe[] = [];
+afterEach(() => {
+  for (const temp of opened.splice(0)) temp.remove();
+});
+
+const branch = 'refs/agents/a/main';
+const beside = 'refs/agents/b/main';
+const main = 'refs/shared/main';
+
+/** A project in which every table has rows: branches, a merge, a refused one, manifests, evidence, two head keys. */
+async function everything(): Promise<{ readonly temp: TempLethe; readonly history: HistoryBuilder }> {
+  let temp = openTempLethe();
+  let history = historyBuilder(temp);
+  await history.init();
+  await history.branch(branch);
+  await history.branch(beside);
+  temp.clock.advance(1_000);
+  const made = await history.commit(
+    branch,
+    [add('cats purr', { kind: 'fact', tags: ['pets'] }), addAs('plan', 'feed them')],
+    {
+      personaId: 'p',
+      actorId: 'a',
+      surface: 's',
+      model: 'm',
+      environment: 'e',
+      sessionId: 'x',
+      topicId: 't',
+      evidence: [{ source: 'one' }, { source: 'two' }],
+      verification: [{ by: 'someone' }],
+    },
+  );
+  const pinned = await temp.lethe.pinContext({
+    projectId: history.project,
+    refName: refName(branch),
+    limit: 1,
+    query: 'cats',
+    kinds: ['fact', 'task'],
+    tags: ['pets'],
+    actorId: 'a',
+    sessionId: 'x',
+  });
+  await temp.lethe.pinContext({ projectId: history.project, refName: refName(branch), limit: 1, actorId: 'a' });
+  await history.commit(
+    branch,
+    [correct(memoryIdOf(made), { content: 'cats purr loudly' }, 'cats'), supersede('plan')],
+    { contextManifestId: pinned.manifest_id },
+  );
+  await advance(temp, history, history.head(branch), 'fast_forward');
+  await history.commit(beside, [add('dogs bark')]);
+  temp = temp.reopen({ headSigner: seededSigner('second') });
+  history = historyBuilder(temp, 'demo', 'principal_00000000000000a3');
+  const merge = await history.detached(
+    [history.head(main), history.head(beside)],
+    [reviewedMerge(testProposal, history.head(beside))],
+    { authorPrincipal: testMerger },
+  );
+  await expect(
+    advance(temp, history, merge.changeset_id, 'fast_forward', { expires_at: '2026-11-30T11:00:00Z' }),
+  ).rejects.toMatchObject({ code: 'MERGE_AUTHORIZATION_MALFORMED' });
+  await advance(temp, history, merge.changeset_id, 'merge_commit');
+  await history.detached([merge.changeset_id], [add('loose')]);
+  await historyBuilder(temp, 'other').init();
+  while (await temp.lethe.maintain());
+  opened.push(temp);
+  return { temp, history };
+}
+
+function advance(
+  temp: TempLethe,
+  history: HistoryBuilder,
+  next: ReturnType<HistoryBuilder['head']>,
+  strategy: string,
+  more: Record<string, string> = {},
+): Promise<unknown> {
+  const move = { project: history.project, expected: history.head(main), next };
+  return temp.lethe.advance(advanceInput(move, authorize(mergeEnvelope(temp, move, { strategy, ...more }))));
+}
+
+/** Opens the way around every guard of the schema, as someone with the file and an editor has it. */
+function disarm(temp: TempLethe): void {
+  const triggers = temp.db.query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all();
+  for (const { name } of triggers) temp.db.exec(`DROP TRIGGER ${name}`);
+  temp.db.pragma('foreign_keys = OFF');
+  temp.db.pragma('ignore_check_constraints = ON');
+}
+
+/** Another value of the same type: a text with one character changed, a number one greater. */
+function altered(value: unknown): string | number {
+  if (typeof value === 'number') return value + 1;
+  if (typeof value !== 'string' || value === '') return 'x';
+  const at = Math.floor(value.length / 2);
+  const swapped = value[at] === '1' ? '2' : '1';
+  return value.slice(0, at) + swapped + value.slice(at + 1);
+}
+
+describe('a sound project', () => {
+  test('L57 verifies with nothing found, and says how much was looked at', async () => {
+    const { temp, history } = await everything();
+    const progress: [number, number][] = [];
+    const report = await temp.lethe.verifyChain(history.project, (done, total) => progress.push([done, total]));
+    const head = temp.lethe.findChangeset(history.head(main));
+    expect(report).toEqual({
+      ok: true,
+      checked: 6,
+      head: head?.chain_digest,
+      findings: [],
+      notes: [],
+    } satisfies VerifyReport);
+    expect(progress.at(-1)).toEqual([6, 6]);
+    expect(await temp.lethe.verifyChain(projectId('other'))).toMatchObject({ ok: true, checked: 1, findings: [] });
+  });
+
+  test('L57 an unknown project is a fault', async () => {
+    const temp = openTempLethe();
+    opened.push(temp);
+    await expect(temp.lethe.verifyChain(projectId('none'))).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' });
+  });
+
+  test('L57 lets others work in between, and what they commit does not disturb it', async () => {
+    const temp = openTempLethe();
+    opened.push(temp);
+    const history = historyBuilder(temp);
+    await history.init();
+    await history.branch(branch);
+    for (let n = 0; n < 600; n += 1) await history.commit(branch, [add(`memory ${n}`)]);
+    let running = true;
+    let commits = 0;
+    const verifying = temp.lethe.verifyChain(history.project).finally(() => {
+      running = false;
+    });
+    while (running) {
+      await history.commit(branch, [add(`meanwhile ${commits}`)]);
+      commits += 1;
+    }
+    const report = await verifying;
+    expect(report.findings).toEqual([]);
+    expect(commits).toBeGreaterThan(5);
+    expect(report.checked).toBeGreaterThanOrEqual(601);
+  });
+
+  test('L57 says which authorizations no key at hand could verify', async () => {
+    const { temp, history } = await everything();
+    const without = temp.reopen({ mergeKeys: new Map() });
+    opened.splice(0, 1, without);
+    const report = await without.lethe.verifyChain(history.project);
+    expect(report).toMatchObject({
+      ok: true,
+      notes: ['3 merge authorizations were signed by a key that is not at hand: their signatures were not verified'],
+    });
+  });
+});
+
+describe('an altered one', () => {
+  test('L58 every column of every row of the history is covered', async () => {
+    const { temp, history } = await everything();
+    disarm(temp);
+    const names = [
+      'memory_projects',
+      'memory_changesets',
+      'memory_changeset_parents',
+      'memory_changeset_ops',
+      'memory_op_payloads',
+      'memory_attestations',
+      'memory_refs',
+      'memory_ref_moves',
+      'memory_head_keys',
+      'memory_legacy_baselines',
+      'memory_merge_authorizations',
+      'memory_protected_ref_advances',
+      'memory_manifests',
+    ];
+    const otherSeq = temp.db
+      .query<[], { seq: number }>("SELECT seq FROM memory_changesets WHERE project_id = 'other'")
+      .get()?.seq;
+    const missed: string[] = [];
+    let tried = 0;
+    for (const table of names) {
+      const columns = temp.db
+        .query<[], { name: string; pk: number; hidden: number }>(
+          `SELECT name, pk, hidden FROM pragma_table_xinfo('${table}')`,
+        )
+        .all();
+      const keys = columns.filter((column) => column.pk > 0).map((column) => column.name);
+      const rows = temp.db.query<[], Record<string, string | number | null>>(`SELECT * FROM ${table}`).all();
+      expect([table, rows.length > 0]).toEqual([table, true]);
+      for (const row of rows) {
+        if (row.project_id === 'other' || (table === 'memory_attestations' && row.seq === otherSeq)) continue;
+        const where = keys.map((key) => `${key} = ?`).join(' AND ');
+        for (const column of columns.filter((one) => one.hidden === 0)) {
+          const value = altered(row[column.name]);
+          const before = row[column.name] ?? null;
+          const set = (to: string | number | null, at: (string | number)[]): boolean => {
+            try {
+              temp.db
+                .command<(string | number | null)[]>(`UPDATE ${table} SET ${column.name} = ? WHERE ${where}`)
+                .run(to, ...at);
+              return true;
+            } catch {
+              return false;
+            }
+          };
+          const at = keys.map((key) => row[key] ?? 0);
+          if (!set(value, at)) continue;
+          tried += 1;
+          const report = await temp.lethe
+            .verifyChain(history.project)
+            .catch((thrown: Error) => ({ findings: [{ where: '', problem: thrown.message }] }));
+          if (report.findings.length === 0) missed.push(`${table}.${column.name} of ${at.join(' ')}`);
+          set(
+            before,
+            keys.map((key) => (key === column.name ? value : (row[key] ?? 0))),
+          );
+        }
+      }
+    }
+    expect(missed).toEqual([]);
+    expect(tried).toBeGreaterThan(300);
+    expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
+  }, 120_000);
+});
