@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { formatAnchorLine } from './rules/anchor-line.ts';
+import { formatAnchorLine, parseAnchorLine } from './rules/anchor-line.ts';
 import type { AuditHead } from './rules/audit-entry.ts';
 import type { AnchorState } from './tables/anchor-state.ts';
+
+/** More than the two last lines take. */
+const tailBytes = 256;
 
 /**
  * The anchor (`charon.md` §6): an append-only file of `seq hash` lines beside the database, possibly on another disk,
@@ -20,25 +23,30 @@ export interface Anchor {
 }
 
 /**
- * Opens the anchor for appending, 0600. `known` is what the database knows of it: bytes are counted on from there even
- * when the file holds less, so that a cut stays visible. An unfinished last line, left by a crash, is taken off.
+ * Opens the anchor for appending, 0600. `known` is what the database knows of it, at most one line behind the file: bytes
+ * are counted on from there even when the file holds less, so that a cut stays visible. An unfinished last line, left
+ * by a crash, is taken off.
  */
 export async function openAnchor(path: string, known: AnchorState): Promise<Anchor> {
   const file = await open(path, 'a+', 0o600);
   try {
     await file.chmod(0o600);
-    const size = await dropUnfinishedLine(file);
-    return anchorOn(file, size, known);
+    const found = await endOf(file);
+    if (found.torn) await file.truncate(found.bytes);
+    return anchorOn(file, found, known);
   } catch (thrown) {
     await file.close();
     throw thrown;
   }
 }
 
-function anchorOn(file: FileHandle, size: number, known: AnchorState): Anchor {
-  let state: AnchorState = { bytes: Math.max(size, known.bytes), lastSeq: known.lastSeq };
+function anchorOn(file: FileHandle, found: AnchorState, known: AnchorState): Anchor {
+  let state: AnchorState = {
+    bytes: Math.max(found.bytes, known.bytes),
+    lastSeq: Math.max(found.lastSeq, known.lastSeq),
+  };
   return {
-    wasCut: size < known.bytes,
+    wasCut: found.bytes < known.bytes,
     state: () => state,
     append: async (head) => {
       if (head.seq <= state.lastSeq) return;
@@ -51,15 +59,17 @@ function anchorOn(file: FileHandle, size: number, known: AnchorState): Anchor {
   };
 }
 
-/** Bytes up to the last line feed; what follows it is cut off. */
-async function dropUnfinishedLine(file: FileHandle): Promise<number> {
+/** Where the last whole line ends and what it records; `torn` when more follows. */
+async function endOf(file: FileHandle): Promise<AnchorState & { readonly torn: boolean }> {
   const { size } = await file.stat();
-  const length = Math.min(size, 256);
+  const length = Math.min(size, tailBytes);
+  if (length === 0) return { bytes: 0, lastSeq: 0, torn: false };
   const { buffer } = await file.read({ buffer: Buffer.alloc(length), length, position: size - length });
-  const keep = size - length + buffer.lastIndexOf(0x0a) + 1;
-  if (length === 0 || keep === size) return size;
-  await file.truncate(keep);
-  return keep;
+  const end = buffer.lastIndexOf(0x0a) + 1;
+  const lines = buffer.toString('latin1', 0, end).split('\n');
+  const last = parseAnchorLine(lines.at(-2) ?? '');
+  const bytes = size - length + end;
+  return { bytes, lastSeq: last?.seq ?? 0, torn: bytes < size };
 }
 
 /** Size in bytes, or undefined when there is no such file. */

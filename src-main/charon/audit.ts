@@ -158,13 +158,11 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     tail: ({ limit, beforeSeq }) => listAuditEntries(db, limit, beforeSeq),
     verify: async (): Promise<VerifyReport> => {
       const anchoredSeq = auditHead(db).seq;
-      await flush();
-      return verifyLedger({
-        db,
-        keys: new Map([[macKey.id, macKey.key]]),
-        anchorPath: options.anchorPath,
-        anchoredSeq,
-      });
+      await flush().catch(() => writeAnchor());
+      const keys = new Map([[macKey.id, macKey.key]]);
+      const report = await verifyLedger({ db, keys, anchorPath: options.anchorPath, anchoredSeq });
+      if (backlog() === 0) return report;
+      return { ...report, notes: [...report.notes, `entries waiting to be written: ${backlog()}`] };
     },
     close: async () => {
       try {

@@ -4,8 +4,9 @@ import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { type CharonContext, write } from './context.ts';
 import { getStoredProposal } from './proposal-now.ts';
+import type { AuditRecord } from './rules/audit-entry.ts';
 import { findLastAttempt, type MergeAttempt } from './tables/merge-attempts.ts';
-import { decideProposal, listMerging, moveProposal } from './tables/proposals.ts';
+import { decideProposal, listMerging, moveProposal, type StoredProposal } from './tables/proposals.ts';
 import { findStoredReplay, insertReplay } from './tables/replays.ts';
 
 /** What the store's record says of a proposal that is in its merge; `unknown` when the store cannot be asked now. */
@@ -35,6 +36,7 @@ export function completeMerge(context: CharonContext, attempt: MergeAttempt, adv
     const replay = { requestDigest: attempt.request_digest, answerIds: [attempt.proposal_id, advance.new_head] };
     // The ref has moved: a key that another request took in the meantime must not keep the proposal from completing.
     if (findStoredReplay(db, key) === undefined) insertReplay(db, key, replay, toTimestamp(nowMs));
+    if (attempt.self_merge === 1) context.audit.append(db, selfMergeRecord(context, attempt, stored, advance));
     emit({
       kind: 'proposal_changed',
       project_id: stored.project_id,
@@ -42,6 +44,31 @@ export function completeMerge(context: CharonContext, attempt: MergeAttempt, adv
       status: 'completed',
     });
   });
+}
+
+/** A self-merge is on record in the ledger, whatever becomes of the request's own entries (`charon.md` §4). */
+function selfMergeRecord(
+  context: CharonContext,
+  attempt: MergeAttempt,
+  stored: StoredProposal,
+  advance: Advance,
+): AuditRecord {
+  return {
+    at: toTimestamp(context.clock.nowMs()),
+    phase: 'outcome',
+    outcome: 'self_merge',
+    subject: {
+      principal: attempt.merger,
+      credentialKind: 'system',
+      credentialId: '',
+      door: 'system',
+      command: attempt.replay_command,
+      project: stored.project_id,
+      objectIds: [attempt.proposal_id, stored.target_ref, advance.new_head],
+      requestDigest: attempt.request_digest,
+      correlationId: '',
+    },
+  };
 }
 
 /**

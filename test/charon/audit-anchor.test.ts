@@ -67,6 +67,16 @@ describe('the anchor', () => {
     expect((await world.charon.audit.verify()).findings[0]?.problem).toContain('does not ascend');
   });
 
+  test('C29 a line that was written just before a crash is not written again', async () => {
+    await fillLedger(world, 2);
+    await world.charon.audit.flush();
+    const text = readFileSync(world.anchorPath, 'utf8');
+    world = await world.reopenAfterKill();
+    await world.charon.audit.flush();
+    expect(readFileSync(world.anchorPath, 'utf8')).toBe(text);
+    expect((await world.charon.audit.verify()).findings).toEqual([]);
+  });
+
   test('C29 an unfinished last line, left by a crash, is taken off and no finding', async () => {
     await fillLedger(world, 1);
     await world.charon.close();

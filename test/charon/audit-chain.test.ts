@@ -128,6 +128,7 @@ describe('the chain', () => {
       fc.record({ kind: fc.constant('flush' as const), id: fc.constant(0) }),
       fc.record({ kind: fc.constant('restart' as const), id: fc.constant(0) }),
       fc.record({ kind: fc.constant('settle' as const), id: fc.constant(0) }),
+      fc.record({ kind: fc.constant('kill' as const), id: fc.constant(0) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -140,7 +141,11 @@ describe('the chain', () => {
             else if (kind === 'note') mine.charon.audit.note(about, 'denied');
             else if (kind === 'flush') await mine.charon.audit.flush();
             else if (kind === 'settle') await mine.charon.settle();
-            else mine = await mine.reopen();
+            else if (kind === 'restart') mine = await mine.reopen();
+            else {
+              await mine.charon.audit.flush();
+              mine = await mine.reopenAfterKill();
+            }
           }
           const report = await mine.charon.audit.verify();
           expect(report.findings).toEqual([]);

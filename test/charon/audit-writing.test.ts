@@ -160,6 +160,7 @@ describe('writing', () => {
     audit.outcome(subject('c1'), 'done');
     await expect(audit.flush()).rejects.toThrow();
     expect(audit.backlog()).toBe(1);
+    expect(await audit.verify()).toMatchObject({ ok: true, notes: ['entries waiting to be written: 1'] });
     world.withDb((db) => db.exec('DROP TRIGGER broken'));
     await sleep(1_200);
     expect(storedEntries(world).at(-1)).toMatchObject({ correlation_id: 'c1', outcome: 'done' });

@@ -3,7 +3,7 @@ import { Fault } from '../../src-main/base/fault.ts';
 import type { MemoryStorePort } from '../../src-main/charon/store-port.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
 import { addAs, correct } from '../support/history-builder.ts';
-import { agent, codeOf } from './charon-world.ts';
+import { agent, codeOf, ledgerEntries } from './charon-world.ts';
 import {
   branchWith,
   demo,
@@ -277,6 +277,14 @@ describe('the owner’s own', () => {
       reviewer_principal: world.owner.principal.principal_id,
       merger_principal: world.owner.principal.principal_id,
     });
+    expect(ledgerEntries(world.charon).filter((entry) => entry.outcome === 'self_merge')).toMatchObject([
+      {
+        principal: world.owner.principal.principal_id,
+        command: 'memory.merge',
+        object_ids: [filed.proposal_id, 'refs/shared/main', merged.resultingChangesetId],
+      },
+    ]);
+    expect((await world.charon.charon.audit.verify()).findings).toEqual([]);
   });
 
   test('C50 not while the setting is off, not against an objection, and not without the owner’s door', async () => {

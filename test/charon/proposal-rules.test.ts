@@ -15,6 +15,7 @@ import {
   changesetIdSchema,
   digestSchema,
   findingIdSchema,
+  memoryIdSchema,
   principalIdSchema,
   proposalIdSchema,
   timestampSchema,
@@ -162,11 +163,8 @@ describe('shapes and envelopes', () => {
   });
 
   test('C51 memories that both sides changed are refused, at most 100 of them named', () => {
-    const memories = Array.from({ length: 120 }, (_, index) => `m${index}`);
-    const contested = {
-      ...preview({ strategy: 'merge_commit', contested_total: 120 }),
-      contested_memory_ids: memories,
-    } as unknown as MergePreview;
+    const memories = Array.from({ length: 120 }, (_, index) => memoryIdSchema.parse(`m${index}`));
+    const contested = preview({ strategy: 'merge_commit', contested_total: 120, contested_memory_ids: memories });
     try {
       decideMergeShape(contested, changeset(2));
       expect.unreachable();
