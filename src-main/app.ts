@@ -13,7 +13,7 @@ import { type CommandPipeline, createCommands } from './commands/run.ts';
 import { startUpkeep } from './commands/upkeep.ts';
 import { readRecovery, readTuning } from './home/environment.ts';
 import { type Environment, type HomePaths, homeExists, homePaths, prepareHome } from './home/home.ts';
-import { removeHost, writeHost } from './home/host-file.ts';
+import { type Host, removeHost, writeHost } from './home/host-file.ts';
 import { type HomeKeys, openKeys } from './home/keys.ts';
 import { lockHome } from './home/lock.ts';
 import { readSettings, type Settings } from './home/settings.ts';
@@ -64,6 +64,7 @@ type Undo = () => void | Promise<void>;
 
 interface Opened {
   readonly paths: HomePaths;
+  readonly host: Host;
   readonly settings: Settings;
   readonly keys: HomeKeys;
   readonly charon: Charon;
@@ -97,18 +98,7 @@ async function open(options: AppOptions, undo: Undo[]): Promise<App> {
   const { paths, charon, commands } = opened;
   const doors = options.doors === null ? closedDoors : await openDoors(options, options.doors, opened, undo);
   mcpUrl = doors.mcp;
-  if (options.doors !== null) {
-    const nonce = options.ids.randomBytes(16).toString('hex');
-    undo.push(() => removeHost(paths.host));
-    writeHost(paths.host, {
-      pid: process.pid,
-      nonce,
-      socket: doors.socket,
-      mcp: doors.mcp,
-      owner_page: doors.ownerPage,
-      started_at: startedAt,
-    });
-  }
+  writeHost(paths.host, { ...opened.host, socket: doors.socket, mcp: doors.mcp, owner_page: doors.ownerPage });
   let closing: Promise<void> | undefined;
   return {
     home: options.home,
@@ -150,6 +140,17 @@ async function openStores(options: AppOptions, undo: Undo[], facts: Facts): Prom
   prepareHome(paths);
   const lock = lockHome(paths);
   undo.push(() => lock.release());
+  // At once, without addresses: a home that is opening or used by a command line says who holds it too.
+  const host: Host = {
+    pid: process.pid,
+    nonce: ids.randomBytes(16).toString('hex'),
+    socket: null,
+    mcp: null,
+    owner_page: null,
+    started_at: facts().startedAt,
+  };
+  undo.push(() => removeHost(paths.host));
+  writeHost(paths.host, host);
   const settings = readSettings(paths);
   const keys = openKeys(paths, env, ids);
   for (const warning of keys.warnings) log.warn(warning);
@@ -191,7 +192,7 @@ async function openStores(options: AppOptions, undo: Undo[], facts: Facts): Prom
     const upkeep = startUpkeep({ lethe, charon, events, log });
     undo.push(() => upkeep.stop());
   }
-  return { paths, settings, keys, charon, lethe, commands };
+  return { paths, host, settings, keys, charon, lethe, commands };
 }
 
 function openCommands(

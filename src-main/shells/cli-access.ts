@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -28,15 +29,30 @@ export interface AccessOptions {
  */
 export async function openAccess(options: AccessOptions): Promise<OwnerAccess> {
   const paths = homePaths(options.home, options.env);
-  const host = await reachHost(paths);
-  if (host !== undefined) return host;
-  if (!options.create && !homeExists(paths)) {
-    throw new Fault(
-      'HOME_INVALID',
-      'There is no Memory Git home at that place. Name it with --home, or make one: charon serve.',
-    );
+  const giveUpAt = Date.now() + patienceMs;
+  for (;;) {
+    const host = await reachHost(paths);
+    if (host !== undefined) return host;
+    if (!options.create && !homeExists(paths)) {
+      throw new Fault(
+        'HOME_INVALID',
+        'There is no Memory Git home at that place. Name it with --home, or make one: charon serve.',
+      );
+    }
+    try {
+      return await openFiles(options);
+    } catch (thrown) {
+      if (!isLocked(thrown) || Date.now() > giveUpAt) throw thrown;
+    }
+    await sleep(100);
   }
-  return openFiles(options);
+}
+
+/** How long another command line, or a host that is just opening its doors, is waited for. */
+const patienceMs = 5_000;
+
+function isLocked(thrown: unknown): boolean {
+  return thrown instanceof Fault && thrown.code === 'HOME_LOCKED';
 }
 
 async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {

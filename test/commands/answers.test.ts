@@ -6,6 +6,7 @@ import { branch, commit, commitInput, proposal, startProject } from '../support/
 import { type TempEngine, tempEngine } from '../support/temp-engine.ts';
 
 const large = (mark: string): string => `${mark} ${'word '.repeat(2_000)}`;
+const middling = (mark: string): string => `${mark} ${'word '.repeat(800)}`;
 
 /** A branch with one commit of ten kilobytes after the other. */
 async function largeBranch(engine: TempEngine, count: number) {
@@ -100,7 +101,7 @@ test('P30 the lineage of a memory and the changes of a proposal come in pages th
   await startProject(engine, 'demo');
   const caller = await engine.agent('writer', 'propose', 'demo');
   const at = await branch(engine, caller, 'demo', 'main');
-  let head = (await commit(engine, caller, 'demo', at, large('text-0'))).changeset_id;
+  let head = (await commit(engine, caller, 'demo', at, middling('text-0'))).changeset_id;
   const memoryId = `mem:${head}:0`;
   for (let index = 1; index < 8; index += 1) {
     const input = {
@@ -110,7 +111,7 @@ test('P30 the lineage of a memory and the changes of a proposal come in pages th
           ordinal: 0,
           op_type: 'correct_memory' as const,
           target_event_id: memoryId,
-          payload: { content: large(`text-${index}`) },
+          payload: { content: middling(`text-${index}`) },
         },
       ],
     };
@@ -129,7 +130,7 @@ test('P30 the lineage of a memory and the changes of a proposal come in pages th
     caller,
     'demo',
     'many',
-    ...Array.from({ length: 12 }, (_, index) => large(`text-${index}`)),
+    ...Array.from({ length: 12 }, (_, index) => middling(`text-${index}`)),
   );
   const shown = await pages(async (cursor) => {
     const page = await engine.run(caller, 'memory.proposal_show', { proposal_id: proposed.proposal_id, cursor });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { createVerifier } from '../../src-main/canonical/signature.ts';
-import { type HomePaths, prepareHome } from '../../src-main/home/home.ts';
+import { type Environment, type HomePaths, prepareHome } from '../../src-main/home/home.ts';
 import { findOwnerKey, openKeys } from '../../src-main/home/keys.ts';
 import { tempHome } from '../support/temp-home.ts';
 
@@ -134,16 +134,21 @@ describe('what the environment says wrong', () => {
     ['H8', { CHARON_MERGE_HMAC_KEYS: 'a=short' }],
     ['H8', { CHARON_MERGE_HMAC_KEYS: `a b=${long('n')}` }],
     ['H8', { CHARON_MERGE_HMAC_KEYS: `a=${long('n')},a=${long('m')}` }],
-    ['H9', { CHARON_OBOL_HMAC_KEY: long('s'), CHARON_OAUTH_HMAC_KEY: long('s') }],
-    ['H9', { CHARON_OBOL_HMAC_KEY: long('s'), CHARON_HMAC_KEY: long('s') }],
-    ['H9', { CHARON_MERGE_HMAC_KEYS: `a=${long('s')},b=${long('s')}` }],
-    ['H9', { CHARON_MERGE_HMAC_KEYS: `a=${long('s')}`, CHARON_MERGE_HMAC_KEY: long('s') }],
-  ])('%s %o is refused, and no key is printed', (_rule, env) => {
-    const paths = preparedHome();
-    const fault = refusal(() => openKeys(paths, env, ids));
-    expect(fault.code).toBe('KEYS_INVALID');
-    const said = `${fault.message} ${JSON.stringify(fault.data)} ${fault.stack}`;
-    expect(said).not.toMatch(/s{6}|n{6}|m{6}|x{6}|=short/);
-    expect(existsSync(paths.keys)).toBe(false);
-  });
+  ])('%s %o is refused, and no key is printed', (_rule, env) => requireRefused(env));
+
+  test.each([
+    [{ CHARON_OBOL_HMAC_KEY: long('s'), CHARON_OAUTH_HMAC_KEY: long('s') }],
+    [{ CHARON_OBOL_HMAC_KEY: long('s'), CHARON_HMAC_KEY: long('s') }],
+    [{ CHARON_MERGE_HMAC_KEYS: `a=${long('s')},b=${long('s')}` }],
+    [{ CHARON_MERGE_HMAC_KEYS: `a=${long('s')}`, CHARON_MERGE_HMAC_KEY: long('s') }],
+  ])('H9 two equal keys are refused, and neither is printed: %o', (env) => requireRefused(env));
 });
+
+function requireRefused(env: Environment): void {
+  const paths = preparedHome();
+  const fault = refusal(() => openKeys(paths, env, ids));
+  expect(fault.code).toBe('KEYS_INVALID');
+  const said = `${fault.message} ${JSON.stringify(fault.data)} ${fault.stack}`;
+  expect(said).not.toMatch(/s{6}|n{6}|m{6}|x{6}|=short/);
+  expect(existsSync(paths.keys)).toBe(false);
+}
