@@ -7,6 +7,7 @@ import { InboxScreen } from '../features/inbox/inbox-screen.tsx';
 import { MemoryScreen } from '../features/memory/memory-screen.tsx';
 import type { Route } from '../ui/routes.ts';
 import { Empty } from '../ui/states.tsx';
+import { useDesk } from './desk-store.ts';
 import { NewProjectForm } from './new-project.tsx';
 import type { ProjectRow } from './rail.tsx';
 
@@ -19,6 +20,7 @@ interface ScreenProps {
 /** The screen of a place. Without a project every screen but Agents teaches how to begin one. */
 export function Screen({ route, project, status }: ScreenProps) {
   const projectId = project?.project_id;
+  const chooseProject = useDesk((desk) => desk.chooseProject);
   if (route.screen === 'agents') {
     return <AgentsScreen project={projectId} mcpUrl={status.mcp_url} principalId={route.principalId} />;
   }
@@ -31,6 +33,7 @@ export function Screen({ route, project, status }: ScreenProps) {
           project={projectId}
           proposalId={route.proposalId}
           ownerId={status.owner.principal_id}
+          chooseProject={chooseProject}
         />
       );
     case 'memory':

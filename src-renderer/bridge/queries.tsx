@@ -13,9 +13,13 @@ import {
 import { createContext, type ReactNode, use, useEffect, useSyncExternalStore } from 'react';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import type { Client } from './client.ts';
+import { createCoalescer } from './coalesce.ts';
 import type { ConnectionState } from './connection.ts';
 import { staleAfter } from './live.ts';
 import type { Refusal } from './refusal.ts';
+
+/** Events of this long are answered together. Milliseconds. */
+const coalesceMs = 120;
 
 const ClientContext = createContext<Client | null>(null);
 
@@ -98,7 +102,7 @@ export function useEngineCommand<Name extends CommandName>(
   const queries = useQueryClient();
   return useMutation<CommandOutput<Name>, Refusal, CommandInput<Name>>({
     mutationFn: (input) => client.request(name, input),
-    onSettled: () => queries.invalidateQueries(),
+    onSettled: () => void queries.invalidateQueries(),
   });
 }
 
@@ -113,16 +117,17 @@ export function useLiveUpdates(): void {
   const client = useClient();
   const queries = useQueryClient();
   useEffect(() => {
-    const stopEvents = client.subscribe((event) => {
-      const names: readonly unknown[] = staleAfter(event);
-      void queries.invalidateQueries({ predicate: (query) => names.includes(query.queryKey[0]) });
-    });
+    const stale = createCoalescer<unknown>((names) => {
+      void queries.invalidateQueries({ predicate: (query) => names.has(query.queryKey[0]) });
+    }, coalesceMs);
+    const stopEvents = client.subscribe((event) => stale.add(staleAfter(event)));
     const stopState = client.connection.watch(() => {
       if (client.connection.get() === 'live') void queries.invalidateQueries();
     });
     return () => {
       stopEvents();
       stopState();
+      stale.stop();
     };
   }, [client, queries]);
 }

@@ -1,6 +1,6 @@
 import type { DiffItem } from '../../src-preload/contract/diff.ts';
 import { BeforeAfter } from './before-after.tsx';
-import { type Change, categoryWords, fieldChanges, opWords } from './changes.ts';
+import { type Change, categoryWords, changeVerb, fieldChanges, opWords } from './changes.ts';
 import { Evidence } from './evidence.tsx';
 import { Id } from './id.tsx';
 import { MemoryFacts } from './memory-facts.tsx';
@@ -22,7 +22,7 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
   return (
     <article className="mg-card mg-change" data-tone={words.tone}>
       <header className="mg-change-head">
-        <strong>{words.verb}</strong>
+        <strong>{changeVerb(item)}</strong>
         <Id id={item.memory_id} of="memory id" />
         {item.kind !== undefined && (
           <span className="mg-chip" data-tone={item.kind === 'direct_contradiction' ? 'removed' : 'noted'}>

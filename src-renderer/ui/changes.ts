@@ -39,6 +39,14 @@ export const opWords: Readonly<Record<OpType, { readonly verb: string; readonly 
   attach_verification: { verb: 'Verification', tone: 'noted' },
 };
 
+/** What happened, in words: the op, and when the memory came into being between the two states, that too. */
+export function changeVerb(item: DiffItem): string {
+  const { verb } = opWords[item.op_type];
+  const isNew = item.before === null && item.after !== null;
+  if (isNew && item.op_type === 'correct_memory') return 'Added, then corrected';
+  return isNew && item.op_type === 'supersede_memory' ? 'Added in place of another' : verb;
+}
+
 /** One change, once, with every other category that it also belongs to. */
 export interface Change {
   readonly key: string;

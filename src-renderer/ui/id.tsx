@@ -1,5 +1,6 @@
-import { CopyButton, Tooltip } from '@mantine/core';
+import { Tooltip } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
+import { useCopy } from './copy.ts';
 import { plainLine } from './visible-text.ts';
 import { shortId } from './words.ts';
 
@@ -13,20 +14,14 @@ interface IdProps {
 
 /** A short id that copies the whole one when pressed. */
 export function Id({ id, of, label }: IdProps) {
+  const { copied, copy } = useCopy();
+  const Icon = copied ? Check : Copy;
   return (
-    <CopyButton value={id} timeout={1_600}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : plainLine(id)} openDelay={300}>
-          <button type="button" className="mg-id" onClick={copy} aria-label={`Copy ${of} ${plainLine(id)}`}>
-            {plainLine(label ?? shortId(id))}
-            {copied ? (
-              <Check className="mg-id-icon" size={12} aria-hidden />
-            ) : (
-              <Copy className="mg-id-icon" size={12} aria-hidden />
-            )}
-          </button>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={copied ? 'Copied' : plainLine(id)} openDelay={300}>
+      <button type="button" className="mg-id" onClick={() => copy(id)} aria-label={`Copy ${of} ${plainLine(id)}`}>
+        {plainLine(label ?? shortId(id))}
+        <Icon className="mg-id-icon" size={12} aria-hidden />
+      </button>
+    </Tooltip>
   );
 }

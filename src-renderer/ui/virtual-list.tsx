@@ -13,7 +13,7 @@ interface VirtualListProps<Item> {
   readonly estimatePx: number;
   /** Index of the current row, kept in view; -1 for none. */
   readonly current: number;
-  /** Called when the end comes near. */
+  /** Called when the end comes near; undefined while there is nothing to load, or it is being loaded. */
   readonly onEnd?: (() => void) | undefined;
 }
 
@@ -35,9 +35,14 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }, [current, items.length, virtualizer]);
   const rows = virtualizer.getVirtualItems();
   const last = rows[rows.length - 1]?.index ?? 0;
+  const canLoad = onEnd !== undefined;
+  const load = useRef(onEnd);
   useEffect(() => {
-    if (items.length > 0 && last >= items.length - 10) onEnd?.();
-  }, [last, items.length, onEnd]);
+    load.current = onEnd;
+  });
+  useEffect(() => {
+    if (canLoad && items.length > 0 && last >= items.length - 10) load.current?.();
+  }, [last, items.length, canLoad]);
   if (items.length === 0) return null;
 
   if (items.length <= wholeUpTo) {

@@ -1,7 +1,8 @@
-import { Button, CopyButton, Loader, Tabs } from '@mantine/core';
-import { Check, CircleCheckBig, Copy, TriangleAlert } from 'lucide-react';
+import { Button, Loader, Tabs } from '@mantine/core';
+import { CircleCheckBig, TriangleAlert } from 'lucide-react';
 import type { CommandOutput } from '../../../src-preload/contract/commands/table.ts';
 import { useEngineQuery } from '../../bridge/queries.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { claudeCodeCommand, clientConfig } from './profiles.ts';
 
@@ -48,19 +49,13 @@ function Snippet({ label, text }: { readonly label: string; readonly text: strin
     <figure className="mg-snippet" aria-label={label}>
       <div className="mg-snippet-head">
         <span>{label}</span>
-        <CopyButton value={text} timeout={1_600}>
-          {({ copied, copy }) => (
-            <Button
-              size="compact-xs"
-              variant="subtle"
-              leftSection={copied ? <Check size={12} aria-hidden /> : <Copy size={12} aria-hidden />}
-              aria-label={`Copy ${label.toLowerCase()}`}
-              onClick={copy}
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyButton
+          label="Copy"
+          spoken={`Copy ${label.toLowerCase()}`}
+          text={text}
+          size="compact-xs"
+          variant="subtle"
+        />
       </div>
       <pre>{text}</pre>
     </figure>

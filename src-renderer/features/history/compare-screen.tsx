@@ -26,7 +26,7 @@ export function CompareScreen({ base, target }: CompareProps) {
   return (
     <div className="mg-screen">
       <ScreenHead title="Compare" note="what changed in meaning, from base to target">
-        <Button component="a" variant="subtle" leftSection={<ArrowLeft size={14} aria-hidden />} href="#/history">
+        <Button component="a" variant="default" leftSection={<ArrowLeft size={14} aria-hidden />} href="#/history">
           History
         </Button>
       </ScreenHead>

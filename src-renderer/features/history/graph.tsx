@@ -18,10 +18,11 @@ interface GraphProps {
   readonly selected: readonly string[];
   readonly nameOf: (principalId: string) => string;
   readonly toggle: (changesetId: string) => void;
+  readonly onEnd: (() => void) | undefined;
 }
 
 /** All changesets, newest first, with lanes and the refs that point at them. */
-export function Graph({ nodes, refs, current, selected, nameOf, toggle }: GraphProps) {
+export function Graph({ nodes, refs, current, selected, nameOf, toggle, onEnd }: GraphProps) {
   const rows = useMemo(() => layOutLanes(nodes), [nodes]);
   const lanes = Math.max(1, ...rows.map((row) => row.width));
   const items = nodes.flatMap((node, index) => {
@@ -35,6 +36,7 @@ export function Graph({ nodes, refs, current, selected, nameOf, toggle }: GraphP
       keyOf={({ node }) => node.changeset_id}
       estimatePx={graphRowPx}
       current={nodes.findIndex((node) => node.changeset_id === current)}
+      onEnd={onEnd}
       renderRow={({ node, row }) => (
         <GraphRow
           node={node}

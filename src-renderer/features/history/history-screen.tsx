@@ -63,6 +63,7 @@ export function HistoryScreen({ project, changesetId }: HistoryProps) {
             current={changesetId}
             selected={selected}
             nameOf={nameOf}
+            onEnd={answer.hasNextPage && !answer.isFetching ? () => void answer.fetchNextPage() : undefined}
             toggle={(id) => setSelected(toggleSelected(selected, id))}
           />
           {answer.hasNextPage && (

@@ -17,10 +17,11 @@ interface InboxProps {
   readonly project: string;
   readonly proposalId: string | undefined;
   readonly ownerId: string;
+  readonly chooseProject: (project: string) => void;
 }
 
 /** What agents propose: a queue, and one proposal under review. */
-export function InboxScreen({ project, proposalId, ownerId }: InboxProps) {
+export function InboxScreen({ project, proposalId, ownerId, chooseProject }: InboxProps) {
   const [tab, setTab] = useState<QueueTab>('waiting');
   const status = statusOfTab(tab);
   const answer = useEnginePages('memory.proposal_list', {
@@ -68,7 +69,7 @@ export function InboxScreen({ project, proposalId, ownerId }: InboxProps) {
             proposals={proposals}
             current={proposalId}
             nameOf={nameOf}
-            more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
+            more={answer.hasNextPage && !answer.isFetching ? () => void answer.fetchNextPage() : undefined}
           />
         </div>
         <div className="mg-pane">
@@ -77,7 +78,14 @@ export function InboxScreen({ project, proposalId, ownerId }: InboxProps) {
               <p>Choose one from the list, or press j.</p>
             </Empty>
           ) : (
-            <Review key={proposalId} proposalId={proposalId} ownerId={ownerId} nameOf={nameOf} />
+            <Review
+              key={proposalId}
+              project={project}
+              chooseProject={chooseProject}
+              proposalId={proposalId}
+              ownerId={ownerId}
+              nameOf={nameOf}
+            />
           )}
         </div>
       </div>

@@ -24,6 +24,7 @@ export function Queue({ proposals, current, nameOf, more }: QueueProps) {
         keyOf={(proposal) => proposal.proposal_id}
         estimatePx={72}
         current={proposals.findIndex((proposal) => proposal.proposal_id === current)}
+        onEnd={more}
         renderRow={(proposal) => (
           <QueueRow proposal={proposal} current={proposal.proposal_id === current} nameOf={nameOf} />
         )}

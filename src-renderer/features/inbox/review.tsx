@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { ArrowLeft } from 'lucide-react';
+import { ArrowLeft, GitCommitVertical } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import type { ProposalDetail } from '../../../src-preload/contract/proposal.ts';
 import { useEnginePages } from '../../bridge/queries.tsx';
 import { ChangeList } from '../../ui/change-list.tsx';
@@ -14,17 +15,24 @@ import { VerdictBanner } from './verdict-banner.tsx';
 import { VerdictThread } from './verdict-thread.tsx';
 
 interface ReviewProps {
+  readonly project: string;
+  /** A proposal may belong to another project than the chosen one: a link was followed. */
+  readonly chooseProject: (project: string) => void;
   readonly proposalId: string;
   readonly ownerId: string;
   readonly nameOf: (principalId: string) => string;
 }
 
 /** One proposal: the verdict line first, then who and what, then the changes by meaning, then the thread. */
-export function Review({ proposalId, ownerId, nameOf }: ReviewProps) {
+export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: ReviewProps) {
   const answer = useEnginePages('memory.proposal_show', { proposal_id: proposalId });
-  if (answer.isPending) return <Loading what="the proposal" />;
   const pages: readonly ProposalDetail[] = answer.data?.pages ?? [];
   const proposal = pages[0];
+  const itsProject = proposal?.project_id ?? project;
+  useEffect(() => {
+    if (itsProject !== project) chooseProject(itsProject);
+  }, [itsProject, project, chooseProject]);
+  if (answer.isPending) return <Loading what="the proposal" />;
   if (proposal === undefined) {
     return answer.error === null ? null : <Refused refusal={answer.error} retry={() => void answer.refetch()} />;
   }
@@ -36,6 +44,22 @@ export function Review({ proposalId, ownerId, nameOf }: ReviewProps) {
       nameOf={nameOf}
       more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
     />
+  );
+}
+
+/** Says so when main moved while the proposal was open: what is shown now is not what was read before. */
+function MovedNotice({ proposal }: { readonly proposal: ProposalDetail }) {
+  const head = proposal.preview?.target_head;
+  const [read, setRead] = useState(head);
+  if (proposal.status !== 'pending' || head === read) return null;
+  return (
+    <div className="mg-notice" data-tone="changed" role="status">
+      <GitCommitVertical size={16} aria-hidden />
+      <p>The target moved while this was open. The line above and your decision are about its new head.</p>
+      <Button size="compact-xs" variant="default" onClick={() => setRead(head)}>
+        Understood
+      </Button>
+    </div>
   );
 }
 
@@ -58,11 +82,14 @@ function ReviewOf({ proposal, pages, ownerId, nameOf, more }: ReviewOfProps) {
         <ArrowLeft size={14} aria-hidden /> Inbox
       </a>
       <VerdictBanner line={decideVerdictLine(proposal, now)} />
+      <MovedNotice proposal={proposal} />
       <div className="mg-proposal-message">
         <MemoryText text={proposal.message} />
       </div>
       <ProposalFacts proposal={proposal} nameOf={nameOf} />
-      <ReviewActions proposal={proposal} buttons={decideButtons(proposal, ownerId, now)} />
+      {proposal.status === 'pending' && (
+        <ReviewActions proposal={proposal} buttons={decideButtons(proposal, ownerId, now)} />
+      )}
       <p className="mg-changes-measure">
         {measureChanges(groups)}
         {unfinished}

@@ -85,6 +85,7 @@ export function MemoryBrowser({ project, head, moment, memoryId }: MemoryBrowser
         keyOf={(row) => row.memory.memory_id}
         estimatePx={86}
         current={found.rows.findIndex((row) => row.memory.memory_id === memoryId)}
+        onEnd={found.loadingMore ? undefined : found.more}
         renderRow={(row) => (
           <MemoryRow memory={row.memory} why={row.why} moment={moment} current={row.memory.memory_id === memoryId} />
         )}

@@ -1,8 +1,8 @@
-import { Button, CopyButton } from '@mantine/core';
-import { ArrowLeft, Check, Copy } from 'lucide-react';
+import { ArrowLeft } from 'lucide-react';
 import type { AcceptedMemory, Relationship } from '../../../src-preload/contract/memory.ts';
 import { usePeople } from '../../bridge/people.ts';
 import { useEnginePages } from '../../bridge/queries.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Evidence } from '../../ui/evidence.tsx';
 import { Id } from '../../ui/id.tsx';
 import { MemoryFacts } from '../../ui/memory-facts.tsx';
@@ -47,8 +47,8 @@ export function MemoryDetail({ project, memoryId, head, moment }: MemoryDetailPr
         <Evidence memory={memory} />
       </div>
       <div className="mg-memory-copies">
-        <CopyText label="Copy text" value={memory.content} />
-        <CopyText label="Copy id" value={memory.memory_id} />
+        <CopyButton label="Copy text" text={memory.content} />
+        <CopyButton label="Copy id" text={memory.memory_id} />
       </div>
       <Origin memory={memory} />
       <Relationships memoryId={memoryId} relationships={first.relationships} moment={moment} />
@@ -58,22 +58,6 @@ export function MemoryDetail({ project, memoryId, head, moment }: MemoryDetailPr
         more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
       />
     </article>
-  );
-}
-
-function CopyText({ label, value }: { readonly label: string; readonly value: string }) {
-  return (
-    <CopyButton value={value} timeout={1_600}>
-      {({ copied, copy }) => (
-        <Button
-          variant="default"
-          leftSection={copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-          onClick={copy}
-        >
-          {copied ? 'Copied' : label}
-        </Button>
-      )}
-    </CopyButton>
   );
 }
 

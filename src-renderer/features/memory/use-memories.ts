@@ -46,7 +46,7 @@ export function useMemories(project: string, head: string | undefined, filter: M
     refusal: answer.error,
     retry: () => void answer.refetch(),
     more: answer.hasNextPage ? () => void answer.fetchNextPage() : undefined,
-    loadingMore: answer.isFetchingNextPage,
+    loadingMore: answer.isFetching,
     partial: searching && (searched.data?.pages ?? []).some((page) => !page.complete),
   };
 }

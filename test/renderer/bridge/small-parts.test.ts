@@ -3,6 +3,7 @@ import { commandTable } from '../../../src-preload/contract/commands/table.ts';
 import type { EngineEvent } from '../../../src-preload/contract/events.ts';
 import { engineEventSchema } from '../../../src-preload/contract/events.ts';
 import { faultKindByCode } from '../../../src-preload/contract/faults.ts';
+import { createCoalescer } from '../../../src-renderer/bridge/coalesce.ts';
 import { createConnectionWatch, retryDelayMs, stateAfterFailures } from '../../../src-renderer/bridge/connection.ts';
 import { staleAfter } from '../../../src-renderer/bridge/live.ts';
 import { createLineReader } from '../../../src-renderer/bridge/ndjson.ts';
@@ -88,4 +89,17 @@ test('an event makes old only what it can have changed, and names real commands'
     'principal.list',
   );
   expect(staleAfter(moved).filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('names that come close together are handed over once, together', async () => {
+  const handed: string[][] = [];
+  const coalescer = createCoalescer<string>((names) => handed.push([...names]), 15);
+  coalescer.add(['a', 'b']);
+  coalescer.add(['b', 'c']);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  coalescer.add([]);
+  coalescer.add(['d']);
+  coalescer.stop();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(handed).toEqual([['a', 'b', 'c']]);
 });

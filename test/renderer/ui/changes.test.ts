@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { fieldChanges, groupChanges, measureChanges, summariseChanges } from '../../../src-renderer/ui/changes.ts';
+import {
+  changeVerb,
+  fieldChanges,
+  groupChanges,
+  measureChanges,
+  summariseChanges,
+} from '../../../src-renderer/ui/changes.ts';
 import { diff, memory } from '../fixtures.ts';
 
 test('a change is shown once, under its first category, and names the others', () => {
@@ -63,4 +69,20 @@ test('fields that differ beside the text are named, before and after', () => {
 test('an added memory has no field changes', () => {
   const item = groupChanges([diff({ memories_added: [{ after: memory('m', 'a') }] })])[0]?.changes[0]?.item;
   expect(item === undefined ? ['missing'] : fieldChanges(item)).toEqual([]);
+});
+
+test('a memory that came into being between the two states says so, whatever op touched it last', () => {
+  const verbs = groupChanges([
+    diff({
+      memories_added: [
+        { op_ordinal: 0, after: memory('a', 'x') },
+        { op_ordinal: 1, op_type: 'correct_memory', after: memory('b', 'x') },
+        { op_ordinal: 2, op_type: 'supersede_memory', after: memory('c', 'x') },
+      ],
+      corrections_proposed: [
+        { op_ordinal: 3, op_type: 'correct_memory', before: memory('d', 'x'), after: memory('d', 'y') },
+      ],
+    }),
+  ]).flatMap((group) => group.changes.map((change) => changeVerb(change.item)));
+  expect(verbs).toEqual(['Added', 'Added, then corrected', 'Added in place of another', 'Corrected']);
 });
