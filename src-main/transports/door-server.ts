@@ -58,7 +58,7 @@ export function createDoorServer(options: {
     exposeHeadRoutes: false,
     http: {
       headersTimeout: times.headersTimeoutMs,
-      connectionsCheckingInterval: Math.min(1_000, times.requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(1_000, times.headersTimeoutMs),
       requireHostHeader: false,
     },
     frameworkErrors: (error, _request, reply) => {

@@ -4,7 +4,7 @@ import { silentLog } from '../../src-main/base/log.ts';
 import type { CommandCall } from '../../src-main/commands/api.ts';
 import { openAgentDoor } from '../../src-main/transports/agent-door.ts';
 import { httpStatusByFault, reasonOf } from '../../src-main/transports/fault-status.ts';
-import { commandNameOf } from '../../src-main/transports/mcp-tools.ts';
+import { commandNameOf, toolsOf } from '../../src-main/transports/mcp-tools.ts';
 import { commandTable } from '../../src-preload/contract/commands/table.ts';
 import { type FaultCode, faultKindByCode } from '../../src-preload/contract/faults.ts';
 import { type AgentClient, clientKinds, connectClient } from '../support/mcp-clients.ts';
@@ -166,6 +166,10 @@ describe('the list', () => {
       expect(tool.description).toBe(row?.description);
       expect(tool.name.length).toBeLessThanOrEqual(40);
     }
+  });
+
+  test('T23 a command of the owner is no tool, whoever asks', () => {
+    expect(toolsOf(commandTable).map((tool) => tool.name)).toEqual(toolRows.map((row) => toolName(row.name)));
   });
 
   test('T27 no name that a client can spell becomes a command but the tools', () => {
