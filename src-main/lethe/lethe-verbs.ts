@@ -16,10 +16,12 @@ import { getManifest, pinManifest, readManifestContext } from './manifest.ts';
 import { readMemory } from './memory.ts';
 import { listOriginators } from './originators.ts';
 import { previewMerge } from './preview.ts';
+import { verifyProjection } from './projection/verify.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { createRef, listProjectRefs } from './refs.ts';
 import { readSearch } from './search.ts';
+import type { Snapshots } from './snapshots.ts';
 import { findAdvanceOfProposal } from './tables/advances.ts';
 import { openPlaces } from './tables/chains.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
@@ -132,13 +134,14 @@ export function stateVerbs(read: ReadVerb): StateVerbs {
 
 /** Verification, and the work that follows behind commits. */
 export function upkeepVerbs(
-  read: ReadVerb,
+  snapshots: Snapshots,
   write: Write,
   context: VerbContext,
 ): Pick<Lethe, 'verifyChain' | 'maintain'> {
-  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjectText] };
+  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjection, verifyProjectText] };
   return {
-    verifyChain: (projectId, onProgress) => verifyChain(read, projectId, tools, onProgress),
+    verifyChain: (projectId, onProgress) =>
+      snapshots.reading((read) => verifyChain(read, projectId, tools, onProgress)),
     maintain: () => write((db) => maintainTextIndex(db)),
   };
 }

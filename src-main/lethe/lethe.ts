@@ -20,6 +20,7 @@ import {
   type Write,
 } from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
+import { openSnapshots } from './snapshots.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export interface LetheOptions {
@@ -71,14 +72,21 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
   });
   const read: ReadVerb = (verb) => connection.reading(() => verb(connection));
   const write: Write = options.readOnly ? refuseWrite : (verb) => batch.write(verb);
+  const snapshots = openSnapshots(() => openStoreReadOnly(options.path, letheMigrations, options.tuning));
+  let closed = false;
   return {
     ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
     ...mergeVerbs(read, write, context),
     ...stateVerbs(read),
     ...manifestVerbs(read, write, context),
-    ...upkeepVerbs(read, write, context),
-    close: () => closeLethe(connection, batch, options.readOnly),
+    ...upkeepVerbs(snapshots, write, context),
+    close: () => {
+      if (closed) return;
+      closed = true;
+      snapshots.close();
+      closeLethe(connection, batch, options.readOnly);
+    },
   };
 }
 

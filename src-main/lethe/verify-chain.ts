@@ -5,15 +5,7 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ReadContext } from './manifest.ts';
 import { requireProject } from './projects.ts';
 import { findBaseline } from './tables/baselines.ts';
-import {
-  countChangesets,
-  countNumbers,
-  findChangesetRow,
-  findLastSeq,
-  findNextOwner,
-  findRootRow,
-} from './tables/changesets.ts';
-import { findLastManifestId } from './tables/manifests.ts';
+import { countChangesets, countNumbers, findChangesetRow, findNextOwner, findRootRow } from './tables/changesets.ts';
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
@@ -22,7 +14,7 @@ import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
 import { type MoveWalk, openMoveWalk, verifyMoves, verifyRefs, verifyRefsExist } from './verify/moves.ts';
 
-/** Runs one chunk of reading in a transaction of its own. */
+/** Runs one chunk of reading. All chunks of a verification see the same state of the store. */
 export type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
 
 /** A derived index that is compared with the history, chunk by chunk. */
@@ -43,7 +35,7 @@ export interface VerifyTools {
 /**
  * Verifies everything about a project (`lethe.md` D12, §0.2): project, root and baseline; every changeset with its digests,
  * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; manifests; the derived
- * indexes. One bounded chunk at a time, others work in between; what they add is verified next time. Throws PROJECT_NOT_FOUND.
+ * indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
  * @param onProgress changesets done and of how many, after each chunk
  */
 export async function verifyChain(
@@ -53,22 +45,17 @@ export async function verifyChain(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<VerifyReport> {
   const findings = openFindings();
-  const { total, upto, manifest, walk } = read((db) => {
+  const total = read((db) => {
     requireProject(db, projectId);
     checking(findings, `project ${projectId}`, () => verifyBeginning(db, projectId, findings));
-    const end = {
-      upto: findLastSeq(db, projectId),
-      manifest: findLastManifestId(db),
-      walk: openMoveWalk(db, projectId),
-    };
-    return { ...end, total: countChangesets(db, projectId) };
+    return countChangesets(db, projectId);
   });
   await eachPage('', (after: string) => read((db) => verifyOwner(db, after, findings)));
-  const checked = await verifyHistory(read, projectId, upto, findings, (done) => onProgress(done, total));
-  await verifyHeads(read, walk, findings);
+  const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
+  await verifyHeads(read, projectId, findings);
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
   await eachPage('', (after: string) =>
-    read((db) => verifyManifests(db, projectId, { after, upto: manifest }, tools.readContext, findings)),
+    read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)),
   );
   for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
   return {
@@ -118,14 +105,13 @@ function verifyOwner(db: ReadableDb, after: string, findings: Findings): string 
 async function verifyHistory(
   read: ReadChunk,
   projectId: ProjectId,
-  upto: number,
   findings: Findings,
   onDone: (done: number) => void,
 ): Promise<number> {
   let checked = 0;
   await eachPage(0, (after) =>
     read((db) => {
-      const { last, count } = verifyChangesets(db, projectId, { after, upto }, findings);
+      const { last, count } = verifyChangesets(db, projectId, after, findings);
       if (count === 0) return undefined;
       if (countNumbers(db, after, last) !== last - after)
         findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
@@ -137,8 +123,8 @@ async function verifyHistory(
   return checked;
 }
 
-async function verifyHeads(read: ReadChunk, start: MoveWalk, findings: Findings): Promise<void> {
-  let walk = start;
+async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Findings): Promise<void> {
+  let walk: MoveWalk = read((db) => openMoveWalk(db, projectId));
   await eachPage(walk, (before) =>
     read((db) => {
       const next = verifyMoves(db, before, findings);

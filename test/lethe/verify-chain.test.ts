@@ -122,7 +122,7 @@ describe('a sound project', () => {
     expect(report).toEqual({
       ok: true,
       checked: 6,
-      head: head?.chain_digest,
+      head: head?.chain_digest ?? 'none',
       findings: [],
       notes: [],
     } satisfies VerifyReport);
@@ -156,6 +156,14 @@ describe('a sound project', () => {
     expect(report.findings).toEqual([]);
     expect(commits).toBeGreaterThan(5);
     expect(report.checked).toBeGreaterThanOrEqual(601);
+  });
+
+  test('L57 a store that is closed meanwhile ends the verification with a fault', async () => {
+    const { temp, history } = await everything();
+    const verifying = temp.lethe.verifyChain(history.project);
+    temp.lethe.close();
+    await expect(verifying).rejects.toMatchObject({ code: 'CLOSED' });
+    opened.splice(0, 1, temp.reopen());
   });
 
   test('L57 says which authorizations no key at hand could verify', async () => {

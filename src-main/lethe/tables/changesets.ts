@@ -93,21 +93,6 @@ export function listChangesetRowsBefore(
     .all(projectId, before, limit);
 }
 
-/** Changesets of a project with numbers above `after` and not above `upto`, oldest first, at most `limit`. */
-export function listChangesetRowsBetween(
-  db: ReadableDb,
-  projectId: ProjectId,
-  after: number,
-  upto: number,
-  limit: number,
-): readonly ChangesetRow[] {
-  return db
-    .query<[string, number, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT +?`,
-    )
-    .all(projectId, after, upto, limit);
-}
-
 /** Changesets of a project with numbers above `after`, oldest first, at most `limit`. */
 export function listChangesetRowsAfter(
   db: ReadableDb,
@@ -115,16 +100,11 @@ export function listChangesetRowsAfter(
   after: number,
   limit: number,
 ): readonly ChangesetRow[] {
-  return listChangesetRowsBetween(db, projectId, after, Number.MAX_SAFE_INTEGER, limit);
-}
-
-/** The number of a project's newest changeset, 0 when it has none. */
-export function findLastSeq(db: ReadableDb, projectId: ProjectId): number {
-  return (
-    db
-      .query<[string], { last: number | null }>('SELECT max(seq) AS last FROM memory_changesets WHERE project_id = ?')
-      .get(projectId)?.last ?? 0
-  );
+  return db
+    .query<[string, number, number], ChangesetRow>(
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? ORDER BY seq LIMIT +?`,
+    )
+    .all(projectId, after, limit);
 }
 
 /** Numbers of a project's changesets below `before`, newest first, at most `limit`. */

@@ -46,25 +46,13 @@ export function listManifestRowsOfReply(
     .all(projectId, actorId, contextDigest);
 }
 
-/** Manifests of all projects with ids above `after` and not above `upto`, in id order, at most `limit`. */
-export function listManifestRowsBetween(
-  db: ReadableDb,
-  after: string,
-  upto: string,
-  limit: number,
-): readonly ManifestRow[] {
+/** Manifests of all projects with ids above `after`, in id order, at most `limit`. */
+export function listManifestRowsAfter(db: ReadableDb, after: string, limit: number): readonly ManifestRow[] {
   return db
-    .query<[string, string, number], ManifestRow>(
-      `SELECT ${columns} FROM memory_manifests WHERE manifest_id > ? AND manifest_id <= ? ORDER BY manifest_id LIMIT +?`,
+    .query<[string, number], ManifestRow>(
+      `SELECT ${columns} FROM memory_manifests WHERE manifest_id > ? ORDER BY manifest_id LIMIT +?`,
     )
-    .all(after, upto, limit);
-}
-
-/** The greatest manifest id, empty when there is none. */
-export function findLastManifestId(db: ReadableDb): string {
-  return (
-    db.query<[], { last: string | null }>('SELECT max(manifest_id) AS last FROM memory_manifests').get()?.last ?? ''
-  );
+    .all(after, limit);
 }
 
 /** Writes a manifest. */

@@ -62,13 +62,11 @@ export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: str
     .get(projectId, refName);
 }
 
-/** Moves of every ref and project with numbers above `after` and not above `upto`, oldest first, at most `limit`. */
-export function listMovesBetween(db: ReadableDb, after: number, upto: number, limit: number): readonly RefMoveRow[] {
+/** Moves of every ref and project with numbers above `after`, oldest first, at most `limit`. */
+export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
   return db
-    .query<[number, number, number], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT +?`,
-    )
-    .all(after, upto, limit);
+    .query<[number, number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq > ? ORDER BY seq LIMIT +?`)
+    .all(after, limit);
 }
 
 /** The number that the next move will have. */

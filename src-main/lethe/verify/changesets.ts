@@ -9,7 +9,7 @@ import { type AttestationRow, listAttestationRows } from '../tables/attestations
 import {
   type ChangesetRow,
   findChangesetRowBySeq,
-  listChangesetRowsBetween,
+  listChangesetRowsAfter,
   listParentsOfRange,
   type ParentRow,
 } from '../tables/changesets.ts';
@@ -29,16 +29,16 @@ interface Stored {
 }
 
 /**
- * Verifies the next changesets of a project above the number `after` and not above `upto`: parents, ops, payloads, evidence, every digest and
+ * Verifies the next changesets of a project above the number `after`: parents, ops, payloads, evidence, every digest and
  * every derived column. Answers the last number looked at and how many were, none when there are no more.
  */
 export function verifyChangesets(
   db: ReadableDb,
   projectId: ProjectId,
-  { after, upto }: { readonly after: number; readonly upto: number },
+  after: number,
   findings: Findings,
 ): { readonly last: number; readonly count: number } {
-  const rows = boundOps(listChangesetRowsBetween(db, projectId, after, upto, rowsPerChunk));
+  const rows = boundOps(listChangesetRowsAfter(db, projectId, after, rowsPerChunk));
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return { last: after, count: 0 };
   const isDense = last.seq - first.seq < rowsPerChunk * 4;

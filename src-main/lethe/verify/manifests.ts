@@ -1,7 +1,7 @@
 import type { ManifestId, ProjectId } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { contextDigest, decodeManifest, questionOf, type ReadContext } from '../manifest.ts';
-import { listManifestRowsBetween } from '../tables/manifests.ts';
+import { listManifestRowsAfter } from '../tables/manifests.ts';
 import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 50;
@@ -10,11 +10,11 @@ const rowsPerChunk = 50;
 export function verifyManifests(
   db: ReadableDb,
   projectId: ProjectId,
-  { after, upto }: { readonly after: string; readonly upto: string },
+  after: string,
   readContext: ReadContext,
   findings: Findings,
 ): string | undefined {
-  const rows = listManifestRowsBetween(db, after, upto, rowsPerChunk);
+  const rows = listManifestRowsAfter(db, after, rowsPerChunk);
   for (const row of rows) {
     const where = `manifest ${row.manifest_id}`;
     checking(findings, where, () => {

@@ -7,14 +7,7 @@ import { advanceCause, epochAfter, moveCauses } from '../ref-move.ts';
 import { isProtectedName } from '../refs.ts';
 import { findAdvanceOfMove } from '../tables/advances.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
-import {
-  findFirstMove,
-  findLastMove,
-  listHeadKeys,
-  listMovesBetween,
-  nextMoveSeq,
-  type RefMoveRow,
-} from '../tables/ref-moves.ts';
+import { listHeadKeys, listMovesAfter, type RefMoveRow } from '../tables/ref-moves.ts';
 import { findRef, listRefs } from '../tables/refs.ts';
 import { checking, type Findings } from './findings.ts';
 
@@ -27,20 +20,19 @@ export interface MoveWalk {
   readonly keys: readonly { readonly firstSeq: number; readonly verify: Verifier | undefined }[];
   /** First and last move of each ref of the project so far. */
   readonly refs: Map<string, { readonly first: RefMoveRow; readonly last: RefMoveRow }>;
-  /** The last move number that was looked at, and the last that will be. */
+  /** The last move number that was looked at. */
   readonly after: number;
-  readonly upto: number;
 }
 
-/** Starts the walk, which ends at the newest move of now. */
+/** Starts the walk. */
 export function openMoveWalk(db: ReadableDb, projectId: ProjectId): MoveWalk {
   const keys = listHeadKeys(db).map((key) => ({ firstSeq: key.first_seq, verify: createVerifier(key.public_key) }));
-  return { projectId, keys, refs: new Map(), after: 0, upto: nextMoveSeq(db) - 1 };
+  return { projectId, keys, refs: new Map(), after: 0 };
 }
 
 /** Verifies the next moves: numbers without a gap, and for the project's own all that their rows say. Undefined at the end. */
 export function verifyMoves(db: ReadableDb, walk: MoveWalk, findings: Findings): MoveWalk | undefined {
-  const moves = listMovesBetween(db, walk.after, walk.upto, movesPerChunk);
+  const moves = listMovesAfter(db, walk.after, movesPerChunk);
   let after = walk.after;
   for (const move of moves) {
     if (move.seq !== after + 1) findings.add(`ref move ${after + 1}`, 'it is missing');
@@ -115,15 +107,9 @@ export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findin
   const refs = listRefs(db, walk.projectId, after, refsPerChunk);
   for (const { ref } of refs) {
     const where = `ref ${ref.ref_name}`;
-    // The newest move may have been made while the walk went on: then it is held against the ref, and verified next time.
-    const last = findLastMove(db, walk.projectId, ref.ref_name);
-    const walked = walk.refs.get(ref.ref_name);
-    const first =
-      walked?.first ??
-      (last !== undefined && last.seq > walk.upto ? findFirstMove(db, walk.projectId, ref.ref_name) : undefined);
-    const isNewest = last !== undefined && (last.seq > walk.upto || last.seq === walked?.last.seq);
-    if (first === undefined || !isNewest) findings.add(where, 'no signed move leads to it');
-    else verifyRef(ref, first, last, (problem) => findings.add(where, problem));
+    const moves = walk.refs.get(ref.ref_name);
+    if (moves === undefined) findings.add(where, 'no signed move leads to it');
+    else verifyRef(ref, moves.first, moves.last, (problem) => findings.add(where, problem));
   }
   return refs.at(-1)?.ref.ref_name;
 }
