@@ -4,21 +4,16 @@ import { Fault } from './base/fault.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import type { Caller, Charon } from './charon/api.ts';
-import { openCharon } from './charon/charon.ts';
 import type { Commands } from './commands/api.ts';
-import { createEventHub, type EventHub } from './commands/events.ts';
-import { letheAdapter } from './commands/lethe-adapter.ts';
+import type { CommandDeps } from './commands/deps.ts';
+import { createEventHub } from './commands/events.ts';
 import { createMetrics } from './commands/metrics.ts';
+import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
 import { startUpkeep } from './commands/upkeep.ts';
-import { readRecovery, readTuning } from './home/environment.ts';
-import { type Environment, type HomePaths, homeExists, homePaths, prepareHome } from './home/home.ts';
-import { type Host, removeHost, writeHost } from './home/host-file.ts';
-import { type HomeKeys, openKeys } from './home/keys.ts';
-import { lockHome } from './home/lock.ts';
-import { readSettings, type Settings } from './home/settings.ts';
+import type { Environment } from './home/home.ts';
+import { type OpenHome, openHome } from './home/open.ts';
 import type { Lethe } from './lethe/api.ts';
-import { openLethe } from './lethe/lethe.ts';
 import type { OwnerPage } from './transports/owner-page.ts';
 
 /** Which doors to open. `agentPort` null takes the port of the settings, 0 any free one. */
@@ -63,10 +58,7 @@ export interface App {
 type Undo = () => void | Promise<void>;
 
 interface Opened {
-  readonly paths: HomePaths;
-  readonly host: Host;
-  readonly settings: Settings;
-  readonly keys: HomeKeys;
+  readonly home: OpenHome;
   readonly charon: Charon;
   readonly lethe: Lethe;
   readonly commands: CommandPipeline;
@@ -89,16 +81,12 @@ export async function openApp(options: AppOptions): Promise<App> {
 async function open(options: AppOptions, undo: Undo[]): Promise<App> {
   const startedAt = toTimestamp(options.clock.nowMs());
   let mcpUrl: string | null = null;
-  const opened = await openStores(options, undo, () => ({
-    version: options.version,
-    home: options.home,
-    mcpUrl,
-    startedAt,
-  }));
-  const { paths, charon, commands } = opened;
+  const facts = () => ({ version: options.version, home: options.home, mcpUrl, startedAt });
+  const opened = await openEngine(options, undo, facts);
+  const { home, charon, commands } = opened;
   const doors = options.doors === null ? closedDoors : await openDoors(options, options.doors, opened, undo);
   mcpUrl = doors.mcp;
-  writeHost(paths.host, { ...opened.host, socket: doors.socket, mcp: doors.mcp, owner_page: doors.ownerPage });
+  home.announce({ socket: doors.socket, mcp: doors.mcp, owner_page: doors.ownerPage });
   let closing: Promise<void> | undefined;
   return {
     home: options.home,
@@ -124,114 +112,34 @@ async function unwind(undo: Undo[], log: Log): Promise<void> {
   }
 }
 
-type Facts = Parameters<typeof createCommands>[0]['facts'];
-
-async function openStores(options: AppOptions, undo: Undo[], facts: Facts): Promise<Opened> {
-  const { env, clock, ids, log } = options;
-  const paths = homePaths(options.home, env);
-  const recovery = readRecovery(env);
-  const tuning = readTuning(env);
-  if (recovery && !homeExists(paths)) {
-    throw new Fault(
-      'HOME_INVALID',
-      'There is no home to recover at that place. Name it with --home, or start without the recovery switch.',
-    );
-  }
-  prepareHome(paths);
-  const lock = lockHome(paths);
-  undo.push(() => lock.release());
-  // At once, without addresses: a home that is opening or used by a command line says who holds it too.
-  const host: Host = {
-    pid: process.pid,
-    nonce: ids.randomBytes(16).toString('hex'),
-    socket: null,
-    mcp: null,
-    owner_page: null,
-    started_at: facts().startedAt,
-  };
-  undo.push(() => removeHost(paths.host));
-  writeHost(paths.host, host);
-  const settings = readSettings(paths);
-  const keys = openKeys(paths, env, ids);
-  for (const warning of keys.warnings) log.warn(warning);
-
+async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps['facts']): Promise<Opened> {
+  const { clock, ids, log } = options;
+  const home = openHome({ root: options.home, env: options.env, clock, ids });
+  undo.push(() => home.release());
+  for (const warning of home.keys.warnings) log.warn(warning);
   const events = createEventHub(log);
-  const store = storeOpenedLater();
-  const charon = await openCharon({
-    path: paths.charonDb,
-    anchorPath: paths.anchor,
-    readOnly: recovery,
-    clock,
-    ids,
-    keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
-    store: letheAdapter(store.get),
-    onEvents: events.publish,
-    log,
-    tuning,
-  });
-  undo.push(() => charon.close());
-  const lethe = openLethe({
-    path: paths.letheDb,
-    readOnly: recovery,
-    clock,
-    ids,
-    headSigner: keys.head,
-    mergeKeys: keys.merges.verifying,
-    ownerPrincipal: charon.owner().principal_id,
-    onEvents: events.publish,
-    log,
-    tuning,
-  });
-  undo.push(() => lethe.close());
-  store.set(lethe);
-  if (!recovery) await settle(charon, log);
+  const { charon, lethe, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
+  undo.push(close);
+  if (!home.recovery) await settle(charon, log);
 
-  const commands = openCommands(options, { charon, lethe, events, recovery, facts });
-  undo.push(() => commands.close());
-  if (!recovery) {
-    const upkeep = startUpkeep({ lethe, charon, events, log });
-    undo.push(() => upkeep.stop());
-  }
-  return { paths, host, settings, keys, charon, lethe, commands };
-}
-
-function openCommands(
-  options: AppOptions,
-  parts: {
-    readonly charon: Charon;
-    readonly lethe: Lethe;
-    readonly events: EventHub;
-    readonly recovery: boolean;
-    readonly facts: Facts;
-  },
-): CommandPipeline {
-  const { charon, lethe, events, recovery, facts } = parts;
-  return createCommands({
+  const commands = createCommands({
     lethe,
     charon,
     events,
     facts,
     metrics: createMetrics(() => charon.audit.backlog()),
-    clock: options.clock,
+    clock,
     monotonicMs: () => performance.now(),
-    ids: options.ids,
-    log: options.log,
-    recoveryReadonly: recovery,
+    ids,
+    log,
+    recoveryReadonly: home.recovery,
   });
-}
-
-/** Charon opens first and the store second; this is where the one finds the other. */
-function storeOpenedLater(): { readonly get: () => Lethe; readonly set: (lethe: Lethe) => void } {
-  let opened: Lethe | undefined;
-  return {
-    get: () => {
-      if (opened === undefined) throw new Fault('STORE_UNAVAILABLE', 'The store is not open yet. Try again.');
-      return opened;
-    },
-    set: (lethe) => {
-      opened = lethe;
-    },
-  };
+  undo.push(() => commands.close());
+  if (!home.recovery) {
+    const upkeep = startUpkeep({ lethe, charon, events, log });
+    undo.push(() => upkeep.stop());
+  }
+  return { home, charon, lethe, commands };
 }
 
 /** After a crash, what the records decide is settled before any door opens (`charon.md` §6). */
@@ -250,12 +158,12 @@ const closedDoors: OpenDoors = { mcp: null, ownerPage: null, socket: null, newLo
 
 async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opened, undo: Undo[]): Promise<OpenDoors> {
   const { clock, ids, log, version } = options;
-  const { paths, settings, keys, charon, lethe, commands } = opened;
+  const { home, charon, lethe, commands } = opened;
   // Loaded only when wanted: a command line on closed files starts without a web server.
   const { openAgentDoor } = await import('./transports/agent-door.ts');
   const { openOwnerSocket } = await import('./transports/owner-socket.ts');
   const agents = await openAgentDoor({
-    port: wanted.agentPort ?? settings.ports.agent,
+    port: wanted.agentPort ?? home.settings.ports.agent,
     commands,
     charon,
     clock,
@@ -269,8 +177,8 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
   if (page !== undefined) undo.push(() => page.close());
   const newLoginUrl = (): string | undefined => page?.newLoginUrl();
   const socket = await openOwnerSocket({
-    path: paths.socket,
-    ownerKey: keys.owner,
+    path: home.paths.socket,
+    ownerKey: home.keys.owner,
     commands,
     charon,
     newLoginUrl: page?.newLoginUrl,
@@ -283,11 +191,11 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
 async function openPage(
   options: AppOptions,
   rendererDir: string,
-  { settings, charon, commands }: Opened,
+  { home, charon, commands }: Opened,
 ): Promise<OwnerPage> {
   const { openOwnerPage } = await import('./transports/owner-page.ts');
   const { clock, ids, log } = options;
-  return openOwnerPage({ port: settings.ports.owner_page, rendererDir, commands, charon, clock, ids, log });
+  return openOwnerPage({ port: home.settings.ports.owner_page, rendererDir, commands, charon, clock, ids, log });
 }
 
 /** Backlog of the ledger at which mutations are refused (`charon.md` §6). */

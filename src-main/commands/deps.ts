@@ -1,4 +1,4 @@
-import type { PrincipalId, Timestamp } from '../../src-preload/contract/ids.ts';
+import type { Timestamp } from '../../src-preload/contract/ids.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
@@ -8,13 +8,6 @@ import { scopesOf } from '../charon/rules/profiles.ts';
 import type { Lethe } from '../lethe/api.ts';
 import type { EventHub } from './events.ts';
 import type { Metrics } from './metrics.ts';
-
-/** The last call that an agent made, for the desk's bottom line. */
-export interface AgentCall {
-  readonly principalId: PrincipalId;
-  readonly tool: string;
-  readonly at: Timestamp;
-}
 
 /** What the engine says about itself. */
 export interface EngineFacts {

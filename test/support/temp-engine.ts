@@ -4,15 +4,13 @@ import { toTimestamp } from '../../src-main/base/clock.ts';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
 import type { Caller, Charon } from '../../src-main/charon/api.ts';
-import { openCharon } from '../../src-main/charon/charon.ts';
 import { createEventHub } from '../../src-main/commands/events.ts';
-import { letheAdapter } from '../../src-main/commands/lethe-adapter.ts';
 import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts';
+import { openStores } from '../../src-main/commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
-import { type HomePaths, prepareHome } from '../../src-main/home/home.ts';
-import { openKeys } from '../../src-main/home/keys.ts';
+import type { HomePaths } from '../../src-main/home/home.ts';
+import { openHome } from '../../src-main/home/open.ts';
 import type { Lethe } from '../../src-main/lethe/api.ts';
-import { openLethe } from '../../src-main/lethe/lethe.ts';
 import type { AuditEntry } from '../../src-preload/contract/audit.ts';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
@@ -50,49 +48,22 @@ export interface TempEngineOptions {
 
 /** Opens an engine on a new home; it is closed when the test is over. */
 export async function tempEngine(options: TempEngineOptions = {}): Promise<TempEngine> {
-  const paths = tempHome();
-  prepareHome(paths);
-  return openEngine(paths, fakeClock(), options);
+  return openEngine(tempHome().root, fakeClock(), options);
 }
 
-async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngineOptions): Promise<TempEngine> {
+async function openEngine(root: string, clock: FakeClock, options: TempEngineOptions): Promise<TempEngine> {
   const ids = seededIds(`engine-${clock.nowMs()}`);
-  const keys = openKeys(paths, {}, ids);
-  const readOnly = options.recovery ?? false;
+  const env = options.recovery === true ? { CHARON_RECOVERY_READONLY: '1' } : {};
+  const home = openHome({ root, env, clock, ids });
+  const { paths } = home;
   const hub = createEventHub(silentLog);
   const events: EngineEvent[] = [];
   hub.subscribe((event) => events.push(event));
-  let lethe: Lethe | undefined;
-  const getLethe = (): Lethe => {
-    if (lethe === undefined) throw new Error('the store opens second');
-    return lethe;
-  };
-  const charon = await openCharon({
-    path: paths.charonDb,
-    anchorPath: paths.anchor,
-    readOnly,
-    clock,
-    ids,
-    keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
-    store: letheAdapter(getLethe),
-    onEvents: hub.publish,
-    log: silentLog,
-  });
-  const store = openLethe({
-    path: paths.letheDb,
-    readOnly,
-    clock,
-    ids,
-    headSigner: keys.head,
-    mergeKeys: keys.merges.verifying,
-    ownerPrincipal: charon.owner().principal_id,
-    onEvents: hub.publish,
-    log: silentLog,
-  });
-  lethe = store;
+  const stores = await openStores({ home, clock, ids, log: silentLog, onEvents: hub.publish });
+  const { charon, lethe } = stores;
   const metrics = createMetrics(() => charon.audit.backlog());
   const commands = createCommands({
-    lethe: store,
+    lethe,
     charon,
     events: hub,
     metrics,
@@ -100,7 +71,7 @@ async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngin
     monotonicMs: () => performance.now(),
     ids,
     log: silentLog,
-    recoveryReadonly: readOnly,
+    recoveryReadonly: home.recovery,
     facts: () => ({ version: '0.0.0', home: paths.root, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
   });
   let open = true;
@@ -108,8 +79,8 @@ async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngin
     if (!open) return;
     open = false;
     await commands.close();
-    await charon.close();
-    store.close();
+    await stores.close();
+    home.release();
   };
   onTestFinished(close);
   const owner = charon.ownerCaller('window');
@@ -121,7 +92,7 @@ async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngin
   return {
     commands,
     charon,
-    lethe: store,
+    lethe,
     metrics,
     clock,
     events,
@@ -146,7 +117,7 @@ async function openEngine(paths: HomePaths, clock: FakeClock, options: TempEngin
     reopen: async (again = {}) => {
       await close();
       clock.advance(1);
-      return openEngine(paths, clock, again);
+      return openEngine(root, clock, again);
     },
   };
 }

@@ -1,0 +1,68 @@
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Ids } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { Charon } from '../charon/api.ts';
+import { openCharon } from '../charon/charon.ts';
+import type { OpenHome } from '../home/open.ts';
+import type { Lethe } from '../lethe/api.ts';
+import { openLethe } from '../lethe/lethe.ts';
+import { letheAdapter } from './lethe-adapter.ts';
+
+/** Both stores of a home, joined by the signed envelope. */
+export interface Stores {
+  readonly charon: Charon;
+  readonly lethe: Lethe;
+  /** Closes the store, then the policy engine with its ledger. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the policy engine and the store of a home. The policy engine opens first, since it knows the owner's principal,
+ * which the store needs for what an owner may merge (`lethe.md` §0.1); it finds the store at its first call.
+ */
+export async function openStores(options: {
+  readonly home: OpenHome;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly onEvents: (events: readonly EngineEvent[]) => void;
+}): Promise<Stores> {
+  const { home, clock, ids, log, onEvents } = options;
+  const { paths, keys, tuning } = home;
+  const common = { readOnly: home.recovery, clock, ids, log, onEvents, tuning };
+  let opened: Lethe | undefined;
+  const getLethe = (): Lethe => {
+    if (opened === undefined) throw new Fault('STORE_UNAVAILABLE', 'The store is not open yet. Try again.');
+    return opened;
+  };
+  const charon = await openCharon({
+    ...common,
+    path: paths.charonDb,
+    anchorPath: paths.anchor,
+    keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
+    store: letheAdapter(getLethe),
+  });
+  try {
+    const lethe = openLethe({
+      ...common,
+      path: paths.letheDb,
+      headSigner: keys.head,
+      mergeKeys: keys.merges.verifying,
+      ownerPrincipal: charon.owner().principal_id,
+    });
+    opened = lethe;
+    return {
+      charon,
+      lethe,
+      close: async () => {
+        lethe.close();
+        await charon.close();
+      },
+    };
+  } catch (thrown) {
+    await charon.close();
+    throw thrown;
+  }
+}
