@@ -72,7 +72,10 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
   assert(input.limit >= 1 && input.limit <= contextLimitMax, 'the limit of a context is checked at the door');
   const sight = openSight(db);
   const selected = selectHead(db, input, sight);
-  const start = input.cursor === undefined ? { head: selected.seq, matched: 0, after: 0, shown: 0 } : readCursor(sight, selected, input, input.cursor);
+  const start =
+    input.cursor === undefined
+      ? { head: selected.seq, matched: 0, after: 0, shown: 0 }
+      : readCursor(sight, selected, input, input.cursor);
   const head = sight.places.get(start.head);
   const question: Question = {
     db,
@@ -87,12 +90,15 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
   return {
     project_id: input.projectId,
     ref_name: input.refName,
-    head_changeset_id: start.head === selected.seq ? selected.changesetId : changesetIdSchema.parse(changesetIdOf(db, start.head)),
+    head_changeset_id:
+      start.head === selected.seq ? selected.changesetId : changesetIdSchema.parse(changesetIdOf(db, start.head)),
     projection_version: projectionVersion,
     total_active: head.active,
     memories: [...page.memories],
     ...(page.memories.length === 0 ? {} : { inclusion_reasons: { ...page.reasons } }),
-    ...(page.next === undefined ? {} : { next_cursor: encodeCursor({ of: 'context', question: questionOf(input), ...page.next }) }),
+    ...(page.next === undefined
+      ? {}
+      : { next_cursor: encodeCursor({ of: 'context', question: questionOf(input), ...page.next }) }),
   };
 }
 
@@ -104,10 +110,15 @@ export function readTotalActive(db: ReadableDb, changesetId: ChangesetId): numbe
 /** The matches of the query from where the page starts, then recency for what room is left. */
 function readPage(question: Question, selected: SelectedHead, query: string, start: Start): Page {
   const { db, sight, head, filter, limit, accepted } = question;
-  const found = query === '' ? [] : matchContext(db, openTextView(db, { projectId: selected.projectId, seq: head.seq }, sight), query, filter);
+  const found =
+    query === ''
+      ? []
+      : matchContext(db, openTextView(db, { projectId: selected.projectId, seq: head.seq }, sight), query, filter);
   const matches = orderMatches(sight, head.seq, found, start.matched, limit);
   const memories = matches.map(({ state }) => accepted.read(state.touch));
-  const reasons = Object.fromEntries(memories.map((memory, index) => [memory.memory_id, `query relevance score ${matches[index]?.score ?? 0}`]));
+  const reasons = Object.fromEntries(
+    memories.map((memory, index) => [memory.memory_id, `query relevance score ${matches[index]?.score ?? 0}`]),
+  );
   const at = { ...start, matched: start.matched + matches.length, shown: start.shown + matches.length };
   if (at.matched < found.length) return { memories, reasons, next: at };
   const skipped = new Set(found.map(({ state }) => state.touch.memory));
@@ -117,7 +128,11 @@ function readPage(question: Question, selected: SelectedHead, query: string, sta
 }
 
 /** Memories that no token of the query found, most recently touched first, as many as there is room for. */
-function fillByRecency(question: Question, skipped: ReadonlySet<number>, start: Start): Pick<Page, 'memories' | 'next'> {
+function fillByRecency(
+  question: Question,
+  skipped: ReadonlySet<number>,
+  start: Start,
+): Pick<Page, 'memories' | 'next'> {
   const { head, limit, bounds } = question;
   const unfiltered = isUnfiltered(question.filter);
   const memories: AcceptedMemory[] = [];
@@ -170,7 +185,13 @@ interface Match {
  * The matches from `offset` on, at most `limit`: score first, then most recently touched in replay order (`L102`). Only
  * scores that reach into the page are put in order.
  */
-function orderMatches<One extends Match>(sight: Sight, head: number, found: readonly One[], offset: number, limit: number): readonly One[] {
+function orderMatches<One extends Match>(
+  sight: Sight,
+  head: number,
+  found: readonly One[],
+  offset: number,
+  limit: number,
+): readonly One[] {
   const ordered: One[] = [];
   const ways = new Map<number, readonly Turn[]>();
   const wayTo = (match: One): readonly Turn[] => {
@@ -184,7 +205,12 @@ function orderMatches<One extends Match>(sight: Sight, head: number, found: read
     const group = found.slice(at).filter((match) => match.score === score);
     at += group.length;
     if (ordered.length + group.length <= offset) ordered.push(...group);
-    else ordered.push(...group.toSorted((one, other) => compareWays(wayTo(one), wayTo(other)) || other.state.touch.key - one.state.touch.key));
+    else
+      ordered.push(
+        ...group.toSorted(
+          (one, other) => compareWays(wayTo(one), wayTo(other)) || other.state.touch.key - one.state.touch.key,
+        ),
+      );
   }
   return ordered.slice(offset, offset + limit);
 }
@@ -200,7 +226,8 @@ function readCursor(sight: Sight, selected: SelectedHead, input: ContextInput, c
     shown: z.int().min(0),
   });
   const { head, matched, after, shown } = decodeCursor(cursor, schema);
-  const known = (seq: number, from: number): boolean => findPlace(sight.db, seq) !== undefined && sees(sight, from, seq);
+  const known = (seq: number, from: number): boolean =>
+    findPlace(sight.db, seq) !== undefined && sees(sight, from, seq);
   const named = input.headChangesetId !== undefined || input.at !== undefined;
   const headHolds = named ? head === selected.seq : known(head, selected.seq);
   if (!headHolds || (after !== 0 && !known(seqOf(after), head))) throw cursorInvalid();

@@ -1,6 +1,11 @@
 import { z } from 'zod';
+import {
+  type DiffCategory,
+  type DiffItem,
+  diffCategories,
+  type SemanticDiff,
+} from '../../src-preload/contract/diff.ts';
 import { type ChangesetId, type ProjectId, projectIdSchema } from '../../src-preload/contract/ids.ts';
-import { type DiffCategory, type DiffItem, diffCategories, type SemanticDiff } from '../../src-preload/contract/diff.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { assert } from '../base/assert.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
@@ -46,7 +51,13 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
   const told: Told[] = [];
   let last = after;
   let next: string | undefined;
-  for (const change of listChanges(sight, sight.places.get(base.seq), sight.places.get(target.seq), input.side, after)) {
+  for (const change of listChanges(
+    sight,
+    sight.places.get(base.seq),
+    sight.places.get(target.seq),
+    input.side,
+    after,
+  )) {
     // An op may make two changes: a page ends between ops.
     if (told.length >= input.limit && change.op !== last) {
       next = encodeCursor({ ...cursorOf(input), after: last });
@@ -55,12 +66,17 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
     told.push(tell(db, accepted, change));
     last = change.op;
   }
-  return { ...emptyDiff(projectIdSchema.parse(base.project_id), input), ...listed(told), ...(next === undefined ? {} : { next_cursor: next }) };
+  return {
+    ...emptyDiff(projectIdSchema.parse(base.project_id), input),
+    ...listed(told),
+    ...(next === undefined ? {} : { next_cursor: next }),
+  };
 }
 
 function tell(db: ReadableDb, accepted: AcceptedReader, change: MemoryChange): Told {
   const made = readMadeBy(db, change.op);
-  const linkType = change.link === undefined || change.link === change.op ? made.op.op_type : readMadeBy(db, change.link).op.op_type;
+  const linkType =
+    change.link === undefined || change.link === change.op ? made.op.op_type : readMadeBy(db, change.link).op.op_type;
   const subject = change.after ?? change.before;
   assert(subject !== undefined, 'a change has a state before or after');
   const before = change.before === undefined ? null : accepted.read(change.before);
@@ -123,7 +139,10 @@ function emptyDiff(projectId: ProjectId, input: DiffInput): SemanticDiff {
 }
 
 function listed(told: readonly Told[]): Partial<SemanticDiff> {
-  const lists = diffCategories.map((category) => [category, told.filter(({ categories }) => categories.includes(category)).map(({ item }) => item)] as const);
+  const lists = diffCategories.map(
+    (category) =>
+      [category, told.filter(({ categories }) => categories.includes(category)).map(({ item }) => item)] as const,
+  );
   const notes = told.flatMap(({ note }) => note ?? []);
   return { ...Object.fromEntries(lists), ...(notes.length === 0 ? {} : { kind_notes: notes }) };
 }

@@ -35,14 +35,24 @@ export function selectHead(db: ReadableDb, selector: HeadSelector, sight: Sight 
   return { projectId, seq: headSeq, changesetId: ref.head_changeset_id };
 }
 
-function selectNamed(db: ReadableDb, sight: Sight, selector: HeadSelector, changesetId: ChangesetId, refHead: number): SelectedHead {
+function selectNamed(
+  db: ReadableDb,
+  sight: Sight,
+  selector: HeadSelector,
+  changesetId: ChangesetId,
+  refHead: number,
+): SelectedHead {
   const row = getChangesetRow(db, changesetId, 'head_changeset_id');
   if (row.project_id !== selector.projectId) throw changesetNotFound(changesetId, 'head_changeset_id');
   if (sees(sight, refHead, row.seq)) return { projectId: selector.projectId, seq: row.seq, changesetId };
-  throw new Fault('HEAD_NOT_REACHABLE', 'head_changeset_id: this changeset is not reachable from the ref. Name a ref that contains it.', {
-    ref: selector.refName,
-    head_changeset_id: changesetId,
-  });
+  throw new Fault(
+    'HEAD_NOT_REACHABLE',
+    'head_changeset_id: this changeset is not reachable from the ref. Name a ref that contains it.',
+    {
+      ref: selector.refName,
+      head_changeset_id: changesetId,
+    },
+  );
 }
 
 function selectMoment(db: ReadableDb, sight: Sight, selector: HeadSelector, atMs: number): SelectedHead {
@@ -56,7 +66,10 @@ function selectMoment(db: ReadableDb, sight: Sight, selector: HeadSelector, atMs
   const seq = first === undefined ? 0 : findMadeBy(db, sight, getChangesetRow(db, first.to_head, 'at').seq, atMs);
   const row = seq === 0 ? undefined : findChangesetRowBySeq(db, seq);
   if (row !== undefined) return { projectId, seq: row.seq, changesetId: changesetIdSchema.parse(row.changeset_id) };
-  throw new Fault('STATE_NOT_FOUND', 'at: this ref has no state at that moment, it began later. Give a later moment.', { field: 'at', ref: refName });
+  throw new Fault('STATE_NOT_FOUND', 'at: this ref has no state at that moment, it began later. Give a later moment.', {
+    field: 'at',
+    ref: refName,
+  });
 }
 
 /** The newest changeset on the first-parent line of a head that was made by a moment, or 0. */

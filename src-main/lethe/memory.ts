@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChangesetId, MemoryId, ProjectId } from '../../src-preload/contract/ids.ts';
-import type { AcceptedMemory, LineageStep, Relationship } from '../../src-preload/contract/memory.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
+import type { AcceptedMemory, LineageStep, Relationship } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
@@ -46,9 +46,13 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   const number = findMemoryNumber(db, input.projectId, input.memoryId);
   const touch = number === undefined ? undefined : findNewestTouch(sight, [head], number);
   if (touch === undefined) {
-    throw new Fault('MEMORY_NOT_FOUND', 'memory_id: this head has never known such a memory. Look at another head, or search for it.', {
-      memory_id: input.memoryId,
-    });
+    throw new Fault(
+      'MEMORY_NOT_FOUND',
+      'memory_id: this head has never known such a memory. Look at another head, or search for it.',
+      {
+        memory_id: input.memoryId,
+      },
+    );
   }
   const accepted = openAccepted(db);
   const after = input.cursor === undefined ? 0 : readCursor(input, input.cursor);
@@ -64,7 +68,13 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
 }
 
 /** What one op did: before it the memory that it retired or changed, if that was active; after it the one that lives on. */
-function toStep(sight: Sight, head: Place, accepted: AcceptedReader, op: number, touches: readonly Touch[]): LineageStep {
+function toStep(
+  sight: Sight,
+  head: Place,
+  accepted: AcceptedReader,
+  op: number,
+  touches: readonly Touch[],
+): LineageStep {
   const after = touches.find((touch) => isLive(touch)) ?? touches.find((touch) => touch.version === op);
   const retired = touches.find((touch) => touch !== after);
   const subject = after ?? retired;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { isBlank } from '../../src-main/canonical/text.ts';
 import { listChanges } from '../../src-main/lethe/projection/changes.ts';
 import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
-import { isBlank } from '../../src-main/canonical/text.ts';
 import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
 import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
@@ -40,7 +40,9 @@ function checkSeed(seed: number): void {
         const wanted = diffFromScratch(store, base, target, side);
         expect(changesOf(store, base, target, side, 0), where).toEqual(wanted);
         const after = wanted[Math.floor(wanted.length / 2)]?.op ?? 0;
-        expect(changesOf(store, base, target, side, after), `${where}, second page`).toEqual(wanted.filter((said) => said.op > after));
+        expect(changesOf(store, base, target, side, after), `${where}, second page`).toEqual(
+          wanted.filter((said) => said.op > after),
+        );
       }
     }
   } finally {
@@ -48,9 +50,16 @@ function checkSeed(seed: number): void {
   }
 }
 
-function changesOf(store: HistoryStore, base: number, target: number, side: 'both' | 'target', after: number): readonly Said[] {
+function changesOf(
+  store: HistoryStore,
+  base: number,
+  target: number,
+  side: 'both' | 'target',
+  after: number,
+): readonly Said[] {
   const sight = openSight(store.db);
-  const id = (memory: number | undefined): string | undefined => (memory === undefined ? undefined : memoryIdOf(store.db, memory));
+  const id = (memory: number | undefined): string | undefined =>
+    memory === undefined ? undefined : memoryIdOf(store.db, memory);
   const said = [...listChanges(sight, sight.places.get(base), sight.places.get(target), side, after)].map((change) => ({
     op: change.op,
     before: id(change.before?.memory),
@@ -63,7 +72,9 @@ function changesOf(store: HistoryStore, base: number, target: number, side: 'bot
 
 /** By op; two changes of one op by the memory. */
 function inOrder(said: readonly Said[]): readonly Said[] {
-  return said.toSorted((one, other) => one.op - other.op || compare(one.after ?? one.before, other.after ?? other.before));
+  return said.toSorted(
+    (one, other) => one.op - other.op || compare(one.after ?? one.before, other.after ?? other.before),
+  );
 }
 
 /** What an op of a history did to one memory. */
@@ -87,10 +98,12 @@ function touchLog(store: HistoryStore, head: number): readonly LoggedTouch[] {
       const content = op.payload?.content;
       const starts = op.op_type !== 'correct_memory' && typeof content === 'string' && content !== '';
       const renames = op.op_type === 'correct_memory' && target !== undefined && op.resulting_event_id !== undefined;
-      const made = starts || renames ? (op.resulting_event_id ?? `mem:${changeset?.changesetId}:${op.ordinal}`) : undefined;
+      const made =
+        starts || renames ? (op.resulting_event_id ?? `mem:${changeset?.changesetId}:${op.ordinal}`) : undefined;
       if (op.op_type === 'attach_verification') continue;
       if (target !== undefined && target !== made) log.push({ memory: target, key, seq, from: undefined, to: made });
-      if (made !== undefined) log.push({ memory: made, key, seq, from: target === made ? undefined : target, to: undefined });
+      if (made !== undefined)
+        log.push({ memory: made, key, seq, from: target === made ? undefined : target, to: undefined });
       if (made !== undefined) known.add(made);
     }
   }
@@ -104,10 +117,11 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
   const targetHas = new Set(atTarget.changesets);
   const own = touchLog(store, target).filter((touch) => !baseHas.has(touch.seq));
   const theirs = touchLog(store, base).filter((touch) => !targetHas.has(touch.seq));
-  const live = (memory: ReplayedMemory | undefined): boolean => memory !== undefined && memory.active && !isBlank(memory.content);
+  const live = (memory: ReplayedMemory | undefined): boolean => memory?.active === true && !isBlank(memory.content);
   const liveBase = (id: string): boolean => live(atBase.memories.get(id));
   const liveTarget = (id: string): boolean => live(atTarget.memories.get(id));
-  const last = (log: readonly LoggedTouch[], id: string): LoggedTouch | undefined => log.findLast((touch) => touch.memory === id);
+  const last = (log: readonly LoggedTouch[], id: string): LoggedTouch | undefined =>
+    log.findLast((touch) => touch.memory === id);
 
   const originOf = (id: string): string | undefined => {
     let upTo = Number.POSITIVE_INFINITY;
@@ -135,7 +149,8 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
     const before = liveBase(id) ? id : undefined;
     if (liveTarget(id)) {
       const origin = before ?? originOf(id);
-      const relation = apart && (before !== undefined || origin === undefined) ? 'apart' : origin === undefined ? 'new' : 'grown';
+      const relation =
+        apart && (before !== undefined || origin === undefined) ? 'apart' : origin === undefined ? 'new' : 'grown';
       said.push({ op, before: origin, after: id, relation });
     } else if (before !== undefined && !hasHeir(id)) {
       said.push({ op, before, after: undefined, relation: apart ? 'apart' : 'gone' });
@@ -145,7 +160,12 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
     for (const id of new Set(theirs.map((touch) => touch.memory))) {
       if (own.some((touch) => touch.memory === id) || (!liveBase(id) && !liveTarget(id))) continue;
       const relation = !liveTarget(id) ? 'gone' : liveBase(id) ? 'grown' : 'new';
-      said.push({ op: last(theirs, id)?.key ?? 0, before: liveBase(id) ? id : undefined, after: liveTarget(id) ? id : undefined, relation });
+      said.push({
+        op: last(theirs, id)?.key ?? 0,
+        before: liveBase(id) ? id : undefined,
+        after: liveTarget(id) ? id : undefined,
+        relation,
+      });
     }
   }
   return inOrder(said);

@@ -1,8 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Op } from '../../src-preload/contract/changeset.ts';
-import { projectIdSchema } from '../../src-preload/contract/ids.ts';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import { extendProjection } from '../../src-main/lethe/projection/extend.ts';
 import { defaultPageOptions, type PageOptions } from '../../src-main/lethe/projection/pages.ts';
@@ -11,6 +9,8 @@ import { insertChangesetRow, insertParents } from '../../src-main/lethe/tables/c
 import { insertOps } from '../../src-main/lethe/tables/ops.ts';
 import type { Connection } from '../../src-main/sqlite/driver.ts';
 import { openStore } from '../../src-main/sqlite/open.ts';
+import type { Op } from '../../src-preload/contract/changeset.ts';
+import { projectIdSchema } from '../../src-preload/contract/ids.ts';
 
 export const historyProject = projectIdSchema.parse('fuzz');
 

@@ -21,7 +21,11 @@ describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('random histo
 
 function checkSeed(seed: number): void {
   const random = seededRandom(seed);
-  const store = openHistoryStore({ pageEvery: 2 + random.below(9), pageSize: 1 + random.below(8), scanMax: 10 + random.below(20) });
+  const store = openHistoryStore({
+    pageEvery: 2 + random.below(9),
+    pageSize: 1 + random.below(8),
+    scanMax: 10 + random.below(20),
+  });
   try {
     growHistory(store, random, 60 + random.below(40));
     const replays = new Map([...store.history.keys()].map((head) => [head, replay(store.history, head)]));
@@ -47,7 +51,9 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
   expect(ids, `${where} recency`).toEqual(recent.map((memory) => memory.memoryId));
   if (walked.length > 0) {
     const from = random.below(walked.length);
-    const rest = [...walkRecency(sight, place, { after: walked[from]?.key })].flatMap(({ live: touch }) => (touch === undefined ? [] : [touch.key]));
+    const rest = [...walkRecency(sight, place, { after: walked[from]?.key })].flatMap(({ live: touch }) =>
+      touch === undefined ? [] : [touch.key],
+    );
     const wanted = walked.slice(from + 1).flatMap(({ live: touch }) => (touch === undefined ? [] : [touch.key]));
     expect(rest, `${where} recency after ${walked[from]?.key}`).toEqual(wanted);
   }
@@ -58,7 +64,8 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
     const touch = number === undefined ? undefined : findNewestTouch(sight, [place], number);
     const status = statusOf(memory, known.has(memory.memoryId));
     if (touch?.status !== status) expect(touch?.status, `${where} ${memory.memoryId}`).toBe(status);
-    if (touch !== undefined && random.chance(0.1)) expect(accepted.read(touch), `${where} ${memory.memoryId}`).toEqual(acceptedFrom(memory));
+    if (touch !== undefined && random.chance(0.1))
+      expect(accepted.read(touch), `${where} ${memory.memoryId}`).toEqual(acceptedFrom(memory));
   }
 }
 
@@ -92,8 +99,14 @@ function checkPairs(store: HistoryStore, random: Random, replays: ReadonlyMap<nu
     const shared = [...leftHas].filter((seq) => rightHas.has(seq));
     expect(newestCommonAncestor(sight, left, right), `${where} ${left} and ${right}`).toBe(Math.max(0, ...shared));
     const contested = listContested(sight, left, right).map((number) => memoryIdOf(store.db, number));
-    const leftTouched = touchedBy(store, [...leftHas].filter((seq) => !rightHas.has(seq)));
-    const rightTouched = touchedBy(store, [...rightHas].filter((seq) => !leftHas.has(seq)));
+    const leftTouched = touchedBy(
+      store,
+      [...leftHas].filter((seq) => !rightHas.has(seq)),
+    );
+    const rightTouched = touchedBy(
+      store,
+      [...rightHas].filter((seq) => !leftHas.has(seq)),
+    );
     const wanted = [...leftTouched].filter((id) => rightTouched.has(id));
     expect(contested.toSorted(), `${where} ${left} against ${right}`).toEqual(wanted.toSorted());
   }
@@ -110,7 +123,11 @@ function touchedBy(store: HistoryStore, changesets: readonly number[]): Readonly
     store.history.delete(0);
     for (const op of changeset.ops) {
       const before = op.target_event_id !== undefined && known.has(op.target_event_id) ? [op.target_event_id] : [];
-      const adds = op.op_type !== 'correct_memory' && op.op_type !== 'attach_verification' && typeof op.payload?.content === 'string' && op.payload.content !== '';
+      const adds =
+        op.op_type !== 'correct_memory' &&
+        op.op_type !== 'attach_verification' &&
+        typeof op.payload?.content === 'string' &&
+        op.payload.content !== '';
       const renames = op.op_type === 'correct_memory' && before.length > 0 && op.resulting_event_id !== undefined;
       const named = adds || renames ? [op.resulting_event_id ?? `mem:${changeset.changesetId}:${op.ordinal}`] : [];
       for (const id of [...(op.op_type === 'attach_verification' ? [] : before), ...named]) {

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
 import { contestedMemories } from '../../src-main/lethe/projection/contested.ts';
 import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
 import type { HistoryStore, OpDraft } from './history-store.ts';
 import type { Random } from './random.ts';
 
@@ -13,7 +13,8 @@ export function growHistory(store: HistoryStore, random: Random, changesets: num
   const chosen: string[] = [];
   while (store.history.size < changesets) {
     const dice = random.next();
-    if (dice < 0.14) heads.push(store.commit([random.pick([...store.history.keys()])], randomOps(store, random, undefined, chosen)));
+    if (dice < 0.14)
+      heads.push(store.commit([random.pick([...store.history.keys()])], randomOps(store, random, undefined, chosen)));
     else if (dice < 0.36 && heads.length > 1) growMerge(store, random, heads, chosen);
     else {
       const at = random.below(heads.length);
@@ -43,16 +44,33 @@ function randomOps(store: HistoryStore, random: Random, at: number | undefined, 
   return Array.from({ length: count }, () => randomOp(random, active, memories, chosen));
 }
 
-function randomOp(random: Random, active: readonly ReplayedMemory[], known: readonly ReplayedMemory[], chosen: string[]): OpDraft {
+function randomOp(
+  random: Random,
+  active: readonly ReplayedMemory[],
+  known: readonly ReplayedMemory[],
+  chosen: string[],
+): OpDraft {
   const dice = random.next();
-  if (active.length === 0 || dice < 0.4) return { op_type: 'add_memory', ...newIdentity(random, chosen), payload: randomContent(random) };
+  if (active.length === 0 || dice < 0.4)
+    return { op_type: 'add_memory', ...newIdentity(random, chosen), payload: randomContent(random) };
   const target = random.chance(0.04) ? strayTarget(random, known) : random.pick(active).memoryId;
   if (dice < 0.72) return { op_type: 'correct_memory', target_event_id: target, payload: randomPatch(random) };
   if (dice < 0.82) {
-    return { op_type: 'correct_memory', target_event_id: target, resulting_event_id: freshId(random, chosen), payload: randomPatch(random) };
+    return {
+      op_type: 'correct_memory',
+      target_event_id: target,
+      resulting_event_id: freshId(random, chosen),
+      payload: randomPatch(random),
+    };
   }
   if (dice < 0.9) return { op_type: 'supersede_memory', target_event_id: target, payload: { summary: 'gone' } };
-  if (dice < 0.97) return { op_type: 'supersede_memory', target_event_id: target, ...newIdentity(random, chosen), payload: randomContent(random) };
+  if (dice < 0.97)
+    return {
+      op_type: 'supersede_memory',
+      target_event_id: target,
+      ...newIdentity(random, chosen),
+      payload: randomContent(random),
+    };
   return { op_type: 'attach_verification', payload: { summary: 'reviewed', reviewer: 'someone' } };
 }
 
@@ -78,7 +96,10 @@ function randomContent(random: Random): JsonObject {
 }
 
 const patches: readonly ((random: Random) => readonly [string, JsonValue])[] = [
-  (random) => ['content', random.chance(0.1) ? '' : random.chance(0.04) ? '   ' : `corrected ${random.below(1_000_000)}`],
+  (random) => [
+    'content',
+    random.chance(0.1) ? '' : random.chance(0.04) ? '   ' : `corrected ${random.below(1_000_000)}`,
+  ],
   (random) => ['kind', random.pick(['fact', 'decision', 'task', ''])],
   (random) => ['scope', random.pick(['desk', 'engine', ''])],
   (random) => ['visibility', random.pick(['private', 'shared'])],

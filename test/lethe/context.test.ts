@@ -1,10 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toTimestamp } from '../../src-main/base/clock.ts';
 import type { ContextInput } from '../../src-main/lethe/api.ts';
 import { readContext } from '../../src-main/lethe/context.ts';
 import { selectHead } from '../../src-main/lethe/head.ts';
-import { toTimestamp } from '../../src-main/base/clock.ts';
 import { memoryContextSchema } from '../../src-preload/contract/memory.ts';
-import { add, addAs, correct, type HistoryBuilder, historyBuilder, openTempLethe, refName, supersede, type TempLethe } from '../support/history-builder.ts';
+import {
+  add,
+  addAs,
+  changesetId,
+  correct,
+  type HistoryBuilder,
+  historyBuilder,
+  openTempLethe,
+  refName,
+  supersede,
+  type TempLethe,
+} from '../support/history-builder.ts';
 
 const main = 'refs/topics/work';
 let temp: TempLethe;
@@ -50,17 +61,31 @@ describe('which head', () => {
   test('L100 a head that the ref does not contain is refused', async () => {
     await history.branch('refs/topics/other', main);
     const elsewhere = await history.commit('refs/topics/other', [add('elsewhere')]);
-    expect(faultOf(() => context({ headChangesetId: elsewhere.changeset_id }))).toMatchObject({ code: 'HEAD_NOT_REACHABLE' });
+    expect(faultOf(() => context({ headChangesetId: elsewhere.changeset_id }))).toMatchObject({
+      code: 'HEAD_NOT_REACHABLE',
+    });
   });
 
   test('L100 unknown refs, unknown heads and a head together with a moment are refused', async () => {
     const { changeset_id: head } = await history.commit(main, [add('one')]);
-    expect(faultOf(() => context({ refName: refName('refs/topics/nowhere') }))).toMatchObject({ code: 'REF_NOT_FOUND' });
+    expect(faultOf(() => context({ refName: refName('refs/topics/nowhere') }))).toMatchObject({
+      code: 'REF_NOT_FOUND',
+    });
     const unknown = head.replace(/^.{8}/, 'ffffffff');
-    expect(faultOf(() => selectHead(temp.db, { projectId: history.project, refName: refName(main), headChangesetId: unknown as typeof head }))).toMatchObject({
+    expect(
+      faultOf(() =>
+        selectHead(temp.db, {
+          projectId: history.project,
+          refName: refName(main),
+          headChangesetId: changesetId(unknown),
+        }),
+      ),
+    ).toMatchObject({
       code: 'CHANGESET_NOT_FOUND',
     });
-    expect(faultOf(() => context({ headChangesetId: head, at: toTimestamp(temp.clock.nowMs()) }))).toMatchObject({ code: 'INPUT_INVALID' });
+    expect(faultOf(() => context({ headChangesetId: head, at: toTimestamp(temp.clock.nowMs()) }))).toMatchObject({
+      code: 'INPUT_INVALID',
+    });
   });
 
   test('L100 a moment is read as the ref stood then; before there was anything it is refused', async () => {
@@ -110,7 +135,12 @@ describe('order and filters', () => {
   });
 
   test('L102 matches of a query come first, by score and then by recency, with their score as the reason', async () => {
-    await history.commit(main, [addAs('one', 'green tea'), addAs('two', 'green tea and black tea pots'), addAs('three', 'coffee'), addAs('four', 'black coffee')]);
+    await history.commit(main, [
+      addAs('one', 'green tea'),
+      addAs('two', 'green tea and black tea pots'),
+      addAs('three', 'coffee'),
+      addAs('four', 'black coffee'),
+    ]);
     const reply = context({ query: 'black tea' });
     expect(reply.memories.map((memory) => memory.memory_id)).toEqual(['two', 'four', 'one', 'three']);
     expect(reply.inclusion_reasons).toEqual({
@@ -135,7 +165,8 @@ describe('order and filters', () => {
       addAs('task', 'make tea', { kind: 'task', tags: ['tea'] }),
       addAs('plain', 'tea'),
     ]);
-    const ids = (more: Partial<ContextInput>): readonly string[] => context(more).memories.map((memory) => memory.memory_id);
+    const ids = (more: Partial<ContextInput>): readonly string[] =>
+      context(more).memories.map((memory) => memory.memory_id);
     for (const query of [undefined, 'tea', 'nothing has this']) {
       expect(ids({ query, kinds: ['fact', 'task'] })).toEqual(['task', 'fact']);
       expect(ids({ query, tags: ['tea', 'kitchen'] })).toEqual(['fact']);
@@ -145,26 +176,31 @@ describe('order and filters', () => {
 });
 
 describe('pages', () => {
-  test.each([{ query: undefined }, { query: 'even' }, { query: 'memory' }, { query: undefined, kinds: ['fact'] }])('L106 pages of %o put together are the whole', async (question) => {
-    for (let step = 0; step < 6; step += 1) {
-      await history.commit(
-        main,
-        Array.from({ length: 4 }, (_, n) => add(`memory ${step}.${n} ${n % 2 === 0 ? 'even' : 'odd'}`, n < 3 ? { kind: 'fact' } : {})),
-      );
-    }
-    const whole = contents(context({ ...question, limit: 100 }));
-    expect(whole.length).toBe(question.kinds === undefined ? 24 : 18);
-    for (const limit of [1, 5, 7, 24]) {
-      const paged: string[] = [];
-      for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages += 1) {
-        const reply = context({ ...question, limit, cursor });
-        expect(reply.memories.length).toBe(Math.min(limit, whole.length - paged.length));
-        paged.push(...contents(reply));
-        cursor = reply.next_cursor;
+  test.each([{ query: undefined }, { query: 'even' }, { query: 'memory' }, { query: undefined, kinds: ['fact'] }])(
+    'L106 pages of %o put together are the whole',
+    async (question) => {
+      for (let step = 0; step < 6; step += 1) {
+        await history.commit(
+          main,
+          Array.from({ length: 4 }, (_, n) =>
+            add(`memory ${step}.${n} ${n % 2 === 0 ? 'even' : 'odd'}`, n < 3 ? { kind: 'fact' } : {}),
+          ),
+        );
       }
-      expect(paged).toEqual(whole);
-    }
-  });
+      const whole = contents(context({ ...question, limit: 100 }));
+      expect(whole.length).toBe(question.kinds === undefined ? 24 : 18);
+      for (const limit of [1, 5, 7, 24]) {
+        const paged: string[] = [];
+        for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages += 1) {
+          const reply = context({ ...question, limit, cursor });
+          expect(reply.memories.length).toBe(Math.min(limit, whole.length - paged.length));
+          paged.push(...contents(reply));
+          cursor = reply.next_cursor;
+        }
+        expect(paged).toEqual(whole);
+      }
+    },
+  );
 
   test('L106 a cursor pins the head that the first page saw', async () => {
     await history.commit(main, [add('one'), add('two'), add('three')]);
@@ -180,12 +216,19 @@ describe('pages', () => {
     const { changeset_id: early } = await history.commit(main, [add('one'), add('two')]);
     await history.commit(main, [add('three')]);
     const { next_cursor: cursor } = context({ limit: 1 });
-    for (const more of [{ query: 'one' }, { kinds: ['fact'] }, { headChangesetId: early }, { refName: refName('refs/shared/main') }]) {
+    for (const more of [
+      { query: 'one' },
+      { kinds: ['fact'] },
+      { headChangesetId: early },
+      { refName: refName('refs/shared/main') },
+    ]) {
       expect(faultOf(() => context({ ...more, cursor }))).toMatchObject({ code: 'CURSOR_INVALID' });
     }
     expect(faultOf(() => context({ cursor: 'nonsense' }))).toMatchObject({ code: 'CURSOR_INVALID' });
     const forged = { ...JSON.parse(Buffer.from(cursor ?? '', 'base64url').toString()), after: 99 * 65_536 };
-    expect(faultOf(() => context({ cursor: Buffer.from(JSON.stringify(forged)).toString('base64url') }))).toMatchObject({ code: 'CURSOR_INVALID' });
+    expect(faultOf(() => context({ cursor: Buffer.from(JSON.stringify(forged)).toString('base64url') }))).toMatchObject(
+      { code: 'CURSOR_INVALID' },
+    );
   });
 
   test('L107 a page that has spent its bound is short and goes on where it stopped', async () => {
@@ -195,7 +238,11 @@ describe('pages', () => {
     const found: string[] = [];
     let pages = 0;
     for (let cursor: string | undefined; pages === 0 || cursor !== undefined; pages += 1) {
-      const reply = readContext(temp.db, { projectId: history.project, refName: refName(main), limit: 5, kinds: ['fact'], cursor }, bounds);
+      const reply = readContext(
+        temp.db,
+        { projectId: history.project, refName: refName(main), limit: 5, kinds: ['fact'], cursor },
+        bounds,
+      );
       found.push(...contents(reply));
       cursor = reply.next_cursor;
     }

@@ -48,7 +48,10 @@ const histories: Readonly<Record<string, Grow>> = {
   'one memory corrected over and over': (store, size) => {
     let head = store.commit([store.commit([], [])], [{ ...add('first'), resulting_event_id: 'one' }]);
     for (let step = 0; step < size; step += 1) {
-      head = store.commit([head], [{ op_type: 'correct_memory', target_event_id: 'one', payload: { content: `corrected ${step}` } }]);
+      head = store.commit(
+        [head],
+        [{ op_type: 'correct_memory', target_event_id: 'one', payload: { content: `corrected ${step}` } }],
+      );
     }
     return growTail(store, head);
   },
@@ -56,7 +59,8 @@ const histories: Readonly<Record<string, Grow>> = {
     let head = store.commit([], []);
     for (let branch = 0; branch < branches; branch += 1) {
       const fork = head;
-      for (let step = 0; step < size / branches; step += 1) head = store.commit([head], [add(`memory ${branch}.${step}`)]);
+      for (let step = 0; step < size / branches; step += 1)
+        head = store.commit([head], [add(`memory ${branch}.${step}`)]);
       store.commit([fork], [add(`the line that is left behind ${branch}`)]);
     }
     return growTail(store, head);
@@ -108,19 +112,34 @@ function costsOf(store: HistoryStore, head: number, old: number): Costs {
   });
   let [left, right] = [head, head];
   const commit = rows(() => {
-    left = store.commit([left], [{ op_type: 'correct_memory', target_event_id: `mem:${store.idOf(head)}:0`, payload: { scope: 'desk' } }]);
+    left = store.commit(
+      [left],
+      [{ op_type: 'correct_memory', target_event_id: `mem:${store.idOf(head)}:0`, payload: { scope: 'desk' } }],
+    );
   });
   for (let step = 0; step < 9; step += 1) left = store.commit([left], [add(`left ${step}`)]);
   for (let step = 0; step < 10; step += 1) right = store.commit([right], [add(`right ${step}`)]);
   const diff = rows(() => {
-    const found = readDiff(store.db, { baseChangesetId: id(left), targetChangesetId: id(right), side: 'both', limit: 100 });
+    const found = readDiff(store.db, {
+      baseChangesetId: id(left),
+      targetChangesetId: id(right),
+      side: 'both',
+      limit: 100,
+    });
     expect(found.memories_added).toHaveLength(10);
     expect(found.records_superseded).toHaveLength(9);
     expect(found.corrections_proposed).toHaveLength(1);
   });
-  const preview = rows(() => previewMerge(store.db, { projectId: historyProject, targetHead: id(left), head: id(right) }));
+  const preview = rows(() =>
+    previewMerge(store.db, { projectId: historyProject, targetHead: id(left), head: id(right) }),
+  );
   const memory = rows(() =>
-    readMemory(store.db, { projectId: historyProject, memoryId: memoryIdSchema.parse(`mem:${store.idOf(head)}:0`), headChangesetId: id(left), limit: 20 }),
+    readMemory(store.db, {
+      projectId: historyProject,
+      memoryId: memoryIdSchema.parse(`mem:${store.idOf(head)}:0`),
+      headChangesetId: id(left),
+      limit: 20,
+    }),
   );
   return { context, pageAfterPages, validation, commit, diff, preview, oldContext, memory };
 }
@@ -166,7 +185,10 @@ describe('a stale branch beside a memory corrected over and over', () => {
     let head = fork;
     const correct = (times: number): void => {
       for (let step = 0; step < times; step += 1) {
-        head = store.commit([head], [{ op_type: 'correct_memory', target_event_id: 'one', payload: { content: `corrected ${step}` } }]);
+        head = store.commit(
+          [head],
+          [{ op_type: 'correct_memory', target_event_id: 'one', payload: { content: `corrected ${step}` } }],
+        );
       }
     };
     correct(100);

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyProjection } from '../../src-main/lethe/projection/verify.ts';
 import { openFindings } from '../../src-main/lethe/verify/findings.ts';
-import { add, addAs, correct, historyBuilder, openTempLethe, supersede, type TempLethe } from '../support/history-builder.ts';
+import {
+  add,
+  addAs,
+  correct,
+  historyBuilder,
+  openTempLethe,
+  supersede,
+  type TempLethe,
+} from '../support/history-builder.ts';
 
 let temp: TempLethe;
 
@@ -10,19 +18,30 @@ beforeEach(async () => {
   const history = historyBuilder(temp);
   await history.init();
   await history.branch('refs/topics/one');
-  await history.commit('refs/topics/one', [addAs('first', 'the first memory', { kind: 'fact' }), add('the second memory')]);
+  await history.commit('refs/topics/one', [
+    addAs('first', 'the first memory', { kind: 'fact' }),
+    add('the second memory'),
+  ]);
   await history.branch('refs/topics/two', 'refs/topics/one');
   await history.commit('refs/topics/one', [correct('first', { scope: 'desk' })]);
   await history.commit('refs/topics/two', [addAs('other', 'made elsewhere')]);
   await history.mergeInto('refs/topics/one', 'refs/topics/two');
-  await history.commit('refs/topics/one', [correct('first', { content: 'the first memory, renamed' }, 'renamed'), supersede('other')]);
+  await history.commit('refs/topics/one', [
+    correct('first', { content: 'the first memory, renamed' }, 'renamed'),
+    supersede('other'),
+  ]);
 });
 afterEach(() => temp.remove());
 
 async function problems(): Promise<readonly string[]> {
   const findings = openFindings();
   const history = historyBuilder(temp);
-  await verifyProjection((chunk) => temp.db.reading(() => chunk(temp.db)), history.project, findings, async () => {});
+  await verifyProjection(
+    (chunk) => temp.db.reading(() => chunk(temp.db)),
+    history.project,
+    findings,
+    async () => {},
+  );
   return findings.list.map(({ problem }) => problem);
 }
 
@@ -33,7 +52,10 @@ describe('verifying the derived index', () => {
 
   test.each([
     ['a lost touch', 'DELETE FROM memory_touches WHERE key = (SELECT max(key) FROM memory_touches)'],
-    ['a touch that says retired', 'UPDATE memory_touches SET status = 2 WHERE key = (SELECT min(key) FROM memory_touches)'],
+    [
+      'a touch that says retired',
+      'UPDATE memory_touches SET status = 2 WHERE key = (SELECT min(key) FROM memory_touches)',
+    ],
     ['a touch of another state', 'UPDATE memory_touches SET version = memory WHERE key > memory AND linked IS NULL'],
     ['a wrong count of active memories', 'UPDATE memory_places SET active = active + 1 WHERE seq = 4'],
     ['a wrong second parent', 'UPDATE memory_places SET second_parent = 1 WHERE second_parent <> 0'],

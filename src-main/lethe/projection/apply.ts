@@ -51,8 +51,22 @@ type Change = Pick<Touch, 'memory' | 'version' | 'status'>;
  * Applies the ops of a changeset over the state of its parents (`L90`, `lethe.md` §5.6); nothing is written. An op that
  * finds no target touches nothing, as in the replay; validation has refused it before for every commit.
  */
-export function applyOps(sight: Sight, changeset: AppliedChangeset, parents: readonly Place[], chain: number): AppliedOps {
-  const draft: Draft = { sight, changeset, parents, chain, touched: new Map(), named: new Map(), versions: new Map(), chosenIds: new Map() };
+export function applyOps(
+  sight: Sight,
+  changeset: AppliedChangeset,
+  parents: readonly Place[],
+  chain: number,
+): AppliedOps {
+  const draft: Draft = {
+    sight,
+    changeset,
+    parents,
+    chain,
+    touched: new Map(),
+    named: new Map(),
+    versions: new Map(),
+    chosenIds: new Map(),
+  };
   const touches: Touch[] = [];
   let activeChange = 0;
   for (const op of changeset.ops) {

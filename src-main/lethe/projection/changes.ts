@@ -35,7 +35,13 @@ const linksOfOneMax = 64;
  * that came and went is not either. Reads the touches of the sides, never the memory behind them.
  * @param side `target` takes only what changesets of the target's own side touched
  */
-export function* listChanges(sight: Sight, base: Place, target: Place, side: 'both' | 'target', after: number): IterableIterator<MemoryChange> {
+export function* listChanges(
+  sight: Sight,
+  base: Place,
+  target: Place,
+  side: 'both' | 'target',
+  after: number,
+): IterableIterator<MemoryChange> {
   const sides: Sides = { sight, base, target };
   const targetRanges = rangesBeyond(sight, target, base);
   const baseRanges = side === 'target' ? [] : rangesBeyond(sight, base, target);
@@ -58,8 +64,15 @@ function changeByTarget(sides: Sides, touch: Touch): MemoryChange | undefined {
     return { op: touch.key, before: atBase, after: touch, link: undefined, relation };
   }
   const origin = findOrigin(sides, touch);
-  if (origin !== undefined) return { op: touch.key, before: origin.before, after: touch, link: origin.link, relation: 'grown' };
-  return { op: touch.key, before: undefined, after: touch, link: undefined, relation: atBase === undefined || seesTouch(sight, [target], atBase) ? 'new' : 'apart' };
+  if (origin !== undefined)
+    return { op: touch.key, before: origin.before, after: touch, link: origin.link, relation: 'grown' };
+  return {
+    op: touch.key,
+    before: undefined,
+    after: touch,
+    link: undefined,
+    relation: atBase === undefined || seesTouch(sight, [target], atBase) ? 'new' : 'apart',
+  };
 }
 
 /** A memory that the base has and the target retired: listed here unless what it became is listed in its place. */
@@ -81,7 +94,8 @@ function changeByBase(sides: Sides, touch: Touch): MemoryChange | undefined {
   const before = isLive(touch) ? touch : undefined;
   const after = isLive(atTarget) ? atTarget : undefined;
   if (before === undefined && after === undefined) return undefined;
-  if (before !== undefined && after !== undefined) return { op: touch.key, before, after, link: undefined, relation: 'grown' };
+  if (before !== undefined && after !== undefined)
+    return { op: touch.key, before, after, link: undefined, relation: 'grown' };
   return { op: touch.key, before, after, link: undefined, relation: before === undefined ? 'new' : 'gone' };
 }
 
@@ -110,7 +124,11 @@ function findStart(sides: Sides, memory: number, upTo: number): Touch | undefine
 function findLiveHeir(sides: Sides, retired: Touch): Touch | undefined {
   const { sight, base, target } = sides;
   let touch: Touch | undefined = retired;
-  for (let followed = 0; touch?.linked !== undefined && touch.version !== touch.key && followed < linksMax; followed += 1) {
+  for (
+    let followed = 0;
+    touch?.linked !== undefined && touch.version !== touch.key && followed < linksMax;
+    followed += 1
+  ) {
     const heir = findNewestTouch(sight, [target], touch.linked);
     // An heir that the base has active too is a change of its own.
     if (isLive(heir)) return isLive(findNewestTouch(sight, [base], heir.memory)) ? undefined : heir;

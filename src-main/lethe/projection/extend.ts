@@ -1,12 +1,19 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
 import { assert } from '../../base/assert.ts';
 import type { WritableDb } from '../../sqlite/driver.ts';
-import { insertPlace, isTip, nextChain, type Place } from '../tables/chains.ts';
 import { raiseVector, uniteVectors, type VectorRoot, type WritableVectorNodes } from '../rules/vector.ts';
+import { insertPlace, isTip, nextChain, type Place } from '../tables/chains.ts';
 import { type AppliedOps, applyOps, writeApplied } from './apply.ts';
 import { memoriesIn } from './contested.ts';
-import { type PageOptions, defaultPageOptions, writePage } from './pages.ts';
-import { countChangesetsOf, countTouchesOf, openWritableSight, rangesBeyond, type Sight, type WritableSight } from './sight.ts';
+import { defaultPageOptions, type PageOptions, writePage } from './pages.ts';
+import {
+  countChangesetsOf,
+  countTouchesOf,
+  openWritableSight,
+  rangesBeyond,
+  type Sight,
+  type WritableSight,
+} from './sight.ts';
 import { findNewestTouch, isLive } from './state.ts';
 
 /** A changeset that has just been stored, with its ops. */
@@ -20,11 +27,15 @@ export interface ProjectedChangeset {
 }
 
 /**
- * Extends the derived index by one changeset, in the transaction that stores it (`L89`): its place and vector, one touch for
+ * Extends the derived index by one changeset, in the transaction that stores it (`L108`): its place and vector, one touch for
  * each memory that an op changed, the version of each correction, the number of active memories, and the recency page
  * when one is due. Cost follows the ops; for a merge, what the second parent adds.
  */
-export function extendProjection(db: WritableDb, changeset: ProjectedChangeset, options: PageOptions = defaultPageOptions): void {
+export function extendProjection(
+  db: WritableDb,
+  changeset: ProjectedChangeset,
+  options: PageOptions = defaultPageOptions,
+): void {
   assert(changeset.parents.length <= 2, 'a changeset has at most two parents');
   const sight = openWritableSight(db);
   const parents = changeset.parents.map((parent) => sight.places.get(parent));
@@ -90,7 +101,8 @@ function jumpBelow(sight: Sight, first: Place | undefined): number {
 function vectorBelow(sight: VectorSight, parents: readonly Place[], chain: number): VectorRoot {
   let vector: VectorRoot;
   for (const parent of parents) {
-    const own = parent.chain === chain ? parent.vector : raiseVector(sight.nodes, parent.vector, parent.chain, parent.seq);
+    const own =
+      parent.chain === chain ? parent.vector : raiseVector(sight.nodes, parent.vector, parent.chain, parent.seq);
     vector = uniteVectors(sight.nodes, vector, own);
   }
   return vector;
@@ -113,4 +125,3 @@ function mergeParents(sight: Sight, parents: readonly Place[]): { readonly activ
   }
   return { active, steps: first.steps + countTouchesOf(added) + countChangesetsOf(added) };
 }
-

@@ -1,5 +1,5 @@
-import { type MemoryId, memoryIdSchema } from '../../../src-preload/contract/ids.ts';
 import type { Op } from '../../../src-preload/contract/changeset.ts';
+import { type MemoryId, memoryIdSchema } from '../../../src-preload/contract/ids.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { opNumber, opsPerChangeset, ordinalOf, seqOf } from '../rules/numbers.ts';
@@ -31,7 +31,8 @@ export function findMemoryNumber(db: ReadableDb, projectId: string, memoryId: st
 
 function findMadeNumber(db: ReadableDb, projectId: string, memoryId: string): number | undefined {
   const [, changesetId, ordinalText] = madeIdPattern.exec(memoryId) ?? [];
-  if (changesetId === undefined || ordinalText === undefined || Number(ordinalText) >= opsPerChangeset) return undefined;
+  if (changesetId === undefined || ordinalText === undefined || Number(ordinalText) >= opsPerChangeset)
+    return undefined;
   const changeset = findChangesetRow(db, changesetId);
   if (changeset === undefined || changeset.project_id !== projectId) return undefined;
   const number = opNumber(changeset.seq, Number(ordinalText));

@@ -4,7 +4,7 @@ import { type Sight, sees } from './sight.ts';
 
 /**
  * Of a head and its first-parent ancestors the oldest one that holds to a property which, once it holds, holds for every
- * later one. Jumps up the line: a logarithm of its depth (`L93`). The head itself must hold to it.
+ * later one. Jumps up the line: a logarithm of its depth (`L101`). The head itself must hold to it.
  */
 export function findOldestOnLine(sight: Sight, head: Place, holds: (place: Place) => boolean): Place {
   assert(holds(head), 'the head of the line holds to the property');
@@ -36,7 +36,8 @@ export function findWay(sight: Sight, head: number, seq: number): readonly Turn[
   let from = head;
   for (;;) {
     const start = sight.places.get(from);
-    const place = start.chain === goal.chain ? goal : findOldestOnLine(sight, start, (one) => sees(sight, one.seq, seq));
+    const place =
+      start.chain === goal.chain ? goal : findOldestOnLine(sight, start, (one) => sees(sight, one.seq, seq));
     const arrived = place.seq === seq;
     way.push({ place, arrived });
     if (arrived) return way;

@@ -38,7 +38,13 @@ export interface LineagePage {
  * The next ops after `after` that touched a memory of a lineage and that the head sees, oldest first, `limit` at most.
  * A page that has looked at `lineageScanMax` touches ends there, short.
  */
-export function readLineagePage(sight: Sight, head: Place, lineage: readonly number[], after: number, limit: number): LineagePage {
+export function readLineagePage(
+  sight: Sight,
+  head: Place,
+  lineage: readonly number[],
+  after: number,
+  limit: number,
+): LineagePage {
   const found: Touch[] = [];
   let upTo = lastOpOf(head.seq);
   for (const memory of lineage) {
@@ -49,7 +55,9 @@ export function readLineagePage(sight: Sight, head: Place, lineage: readonly num
     upTo = Math.min(upTo, reach, keys[limit] ?? upTo);
   }
   const inReach = found.filter((touch) => touch.key <= upTo);
-  const ops = new Map([...Map.groupBy(inReach, (touch) => touch.key)].toSorted(([one], [other]) => one - other).slice(0, limit));
+  const ops = new Map(
+    [...Map.groupBy(inReach, (touch) => touch.key)].toSorted(([one], [other]) => one - other).slice(0, limit),
+  );
   const last = [...ops.keys()].at(-1);
   const full = ops.size === limit && inReach.some((touch) => touch.key > (last ?? 0));
   if (full) return { ops, next: last };
@@ -57,7 +65,15 @@ export function readLineagePage(sight: Sight, head: Place, lineage: readonly num
 }
 
 /** Collects visible touches of one memory, in steps; answers how far it has looked. */
-function readTouches(sight: Sight, head: Place, memory: number, after: number, upTo: number, wanted: number, found: Touch[]): number {
+function readTouches(
+  sight: Sight,
+  head: Place,
+  memory: number,
+  after: number,
+  upTo: number,
+  wanted: number,
+  found: Touch[],
+): number {
   let from = after;
   let seen = 0;
   for (let scanned = 0; scanned < lineageScanMax; ) {

@@ -8,7 +8,8 @@ import { findChangesetRowBySeq } from '../tables/changesets.ts';
 import { decodeOp, findOpRow } from '../tables/ops.ts';
 
 /** An op with the changeset that it stands in, as far as what it did is told to people. */
-export interface MadeBy extends Pick<LineageStep, 'changeset_id' | 'author_principal' | 'actor_id' | 'model' | 'message' | 'created_at'> {
+export interface MadeBy
+  extends Pick<LineageStep, 'changeset_id' | 'author_principal' | 'actor_id' | 'model' | 'message' | 'created_at'> {
   readonly op: Op;
 }
 

@@ -45,12 +45,17 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
     if (line.seq === 0 || isExcluded(sight, line.excluded, line.seq)) continue;
     const place = sight.places.get(line.seq);
-    const page = line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
+    const page =
+      line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
     if (page === undefined) {
       yield* walkTouches(sight, head, place, line.upTo);
       reached = opNumber(place.seq, 0);
       lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
-      lines.push({ seq: place.secondParent, excluded: withFirst(sight, place, line), upTo: lastOpOf(place.secondParent) });
+      lines.push({
+        seq: place.secondParent,
+        excluded: withFirst(sight, place, line),
+        upTo: lastOpOf(place.secondParent),
+      });
       continue;
     }
     for (const { memory, key } of page.entries) {

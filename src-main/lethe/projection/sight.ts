@@ -1,6 +1,13 @@
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
-import { diffVectors, lookupVector, newestCommon, type VectorDifference, type VectorNodes, type WritableVectorNodes } from '../rules/vector.ts';
-import { findPlaceAt, openPlaces, type Place, type Places } from '../tables/chains.ts';
+import {
+  diffVectors,
+  lookupVector,
+  newestCommon,
+  type VectorDifference,
+  type VectorNodes,
+  type WritableVectorNodes,
+} from '../rules/vector.ts';
+import { openPlaces, type Place, type Places } from '../tables/chains.ts';
 import { openVectorNodes, openWritableVectorNodes } from '../tables/vector-nodes.ts';
 
 /** What one verb needs to tell who sees what. Places and nodes never change, so each is read at most once a verb. */
@@ -15,10 +22,12 @@ export interface WritableSight extends Sight {
   readonly nodes: WritableVectorNodes;
 }
 
+/** Opens the sight of one reading verb. */
 export function openSight(db: ReadableDb): Sight {
   return { db, places: openPlaces(db), nodes: openVectorNodes(db) };
 }
 
+/** Opens the sight of one writing verb: nodes of new vectors are appended. */
 export function openWritableSight(db: WritableDb): WritableSight {
   return { db, places: openPlaces(db), nodes: openWritableVectorNodes(db) };
 }
@@ -44,14 +53,18 @@ export function diffSight(sight: Sight, left: Place, right: Place): readonly Vec
   const own = [...new Set([left.chain, right.chain])];
   const others = diffVectors(sight.nodes, left.vector, right.vector).filter(({ chain }) => !own.includes(chain));
   const owned = own.map((chain) => ({ chain, left: seenOf(sight, left, chain), right: seenOf(sight, right, chain) }));
-  return [...others, ...owned.filter((one) => one.left !== one.right)].toSorted((one, other) => one.chain - other.chain);
+  return [...others, ...owned.filter((one) => one.left !== one.right)].toSorted(
+    (one, other) => one.chain - other.chain,
+  );
 }
 
 /** The newest changeset that both heads see, or 0 when they share none (`L83`). */
 export function newestCommonAncestor(sight: Sight, leftSeq: number, rightSeq: number): number {
   const left = sight.places.get(leftSeq);
   const right = sight.places.get(rightSeq);
-  const own = [left.chain, right.chain].map((chain) => Math.min(seenOf(sight, left, chain), seenOf(sight, right, chain)));
+  const own = [left.chain, right.chain].map((chain) =>
+    Math.min(seenOf(sight, left, chain), seenOf(sight, right, chain)),
+  );
   return newestCommon(sight.nodes, left.vector, right.vector, Math.max(...own));
 }
 
@@ -64,7 +77,7 @@ export interface ChainRange {
   readonly touches: number;
 }
 
-/** What a head sees beyond another one, in runs of chains. Reads two places a run, never the run itself (`L85`). */
+/** What a head sees beyond another one, in runs of chains. Reads two places a run, never the run itself (`L117`). */
 export function rangesBeyond(sight: Sight, head: Place, other: Place): readonly ChainRange[] {
   return diffSight(sight, head, other)
     .filter(({ left, right }) => left > right)
@@ -84,9 +97,4 @@ export function countChangesetsOf(ranges: readonly ChainRange[]): number {
 /** Touches in runs of chains. */
 export function countTouchesOf(ranges: readonly ChainRange[]): number {
   return ranges.reduce((sum, range) => sum + range.touches, 0);
-}
-
-/** The changeset at a position of a chain, for walks over runs. */
-export function seqAt(sight: Sight, chain: number, position: number): number | undefined {
-  return findPlaceAt(sight.db, chain, position);
 }

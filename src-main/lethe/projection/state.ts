@@ -6,7 +6,13 @@ import { lastOpOf, seqOf } from '../rules/numbers.ts';
 import { startVersion, type Version } from '../rules/overlay.ts';
 import type { Place } from '../tables/chains.ts';
 import { findOpPayload } from '../tables/ops.ts';
-import { findNewestOfChain, findNextTouchingChain, findTouch, listNewestTouches, type Touch } from '../tables/touches.ts';
+import {
+  findNewestOfChain,
+  findNextTouchingChain,
+  findTouch,
+  listNewestTouches,
+  type Touch,
+} from '../tables/touches.ts';
 import { findVersion } from '../tables/versions.ts';
 import { type Sight, seenOfAny } from './sight.ts';
 
@@ -43,7 +49,11 @@ export function findNewestTouch(
 function findByChains(sight: Sight, heads: readonly Place[], memory: number, upTo: number): Touch | undefined {
   const first = findTouch(sight.db, memory, memory);
   let newest = first !== undefined && first.key <= upTo && seesTouch(sight, heads, first) ? first : undefined;
-  for (let chain = findNextTouchingChain(sight.db, memory, -1); chain !== undefined; chain = findNextTouchingChain(sight.db, memory, chain)) {
+  for (
+    let chain = findNextTouchingChain(sight.db, memory, -1);
+    chain !== undefined;
+    chain = findNextTouchingChain(sight.db, memory, chain)
+  ) {
     const bound = Math.min(upTo, lastOpOf(seenOfAny(sight, heads, chain)));
     if (bound <= (newest?.key ?? 0)) continue;
     const touch = findNewestOfChain(sight.db, memory, chain, bound);

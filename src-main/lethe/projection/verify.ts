@@ -3,27 +3,18 @@ import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { listLimitMax } from '../../../src-preload/contract/limits.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { type History, listRecent, type ReplayedChangeset, type ReplayedMemory, replay } from '../rules/replay.ts';
-import { lastOpOf } from '../rules/numbers.ts';
-import { diffVectors, type VectorNode, type WritableVectorNodes } from '../rules/vector.ts';
-import { findPlace, openPlaces, type Place } from '../tables/chains.ts';
-import { type ChangesetRow, listChangesetRowsAfter, listParentsOfRange } from '../tables/changesets.ts';
-import { findChosenId } from '../tables/memory-ids.ts';
+import { findPlace } from '../tables/chains.ts';
+import { listChangesetRowsAfter, listParentsOfRange } from '../tables/changesets.ts';
 import { decodeOp, listOpRows } from '../tables/ops.ts';
-import { findRecencyPage } from '../tables/recency-pages.ts';
 import { listRefs } from '../tables/refs.ts';
-import { listTouchesOfChain } from '../tables/touches.ts';
-import { openVectorNodes } from '../tables/vector-nodes.ts';
-import { findVersion } from '../tables/versions.ts';
-import type { Findings } from '../verify/findings.ts';
-import { checking } from '../verify/findings.ts';
+import { checking, type Findings } from '../verify/findings.ts';
 import { openAccepted } from './accepted.ts';
-import { applyOps } from './apply.ts';
-import { derivePlace, type VectorSight } from './extend.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
-import { composePage, defaultPageOptions, type PageOptions } from './pages.ts';
+import { defaultPageOptions, type PageOptions } from './pages.ts';
 import { walkRecency } from './recency.ts';
 import { openSight } from './sight.ts';
 import { findNewestTouch } from './state.ts';
+import { isSame, type Report, verifyChangesetRows } from './verify-rows.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
 
@@ -52,7 +43,8 @@ export async function verifyProjection(
     after = last;
     await pause();
   }
-  for (const head of read((db) => listHeads(db, projectId))) await verifyHead(read, projectId, history, head, findings, pause);
+  for (const head of read((db) => listHeads(db, projectId)))
+    await verifyHead(read, projectId, history, head, findings, pause);
 }
 
 /** Verifies the rows of the next changesets and keeps them for the replay; undefined when there are none. */
@@ -83,57 +75,6 @@ function verifyRows(
   return last.seq;
 }
 
-type Report = (problem: string) => void;
-
-function verifyChangesetRows(db: ReadableDb, row: ChangesetRow, changeset: ReplayedChangeset, report: Report, options: PageOptions): void {
-  const stored = findPlace(db, row.seq);
-  if (stored === undefined) return report('it has no place in the index');
-  const sight: VectorSight = { db, places: openPlaces(db), nodes: openScratchNodes(db) };
-  const parents = changeset.parents.map((parent) => sight.places.get(parent));
-  const applied = applyOps(sight, { seq: row.seq, projectId: row.project_id, changesetId: row.changeset_id, ops: changeset.ops }, parents, stored.chain);
-  const { vector, ...place } = derivePlace(sight, row.seq, parents, stored.chain, applied, options);
-  const { vector: storedVector, ...storedPlace } = stored;
-  if (!isSame(place, storedPlace)) report('its place in the index is not the one below its parents');
-  if (diffVectors(sight.nodes, vector, storedVector).length > 0) report('the index does not see the ancestors that it has');
-  if (!isChainStart(stored, parents)) report('its chain does not go on from its first parent');
-  const touches = listTouchesOfChain(db, stored.chain, lastOpOf(row.seq - 1), lastOpOf(row.seq), 2 * changeset.ops.length + 1);
-  const byKey = applied.touches.toSorted((one, other) => one.key - other.key || one.memory - other.memory);
-  if (!isSame(byKey, touches)) report('the index does not have the touches that its ops make');
-  const versions = applied.versions.map((version) => findVersion(db, version.version));
-  if (!isSame(applied.versions, versions)) report('the index does not have the states that its corrections make');
-  for (const touch of byKey) if (findMemoryNumber(db, row.project_id, memoryIdOf(db, touch.memory)) !== touch.memory) report('a memory of it is known under another number');
-  for (const [number, id] of applied.chosenIds) if (findChosenId(db, number) !== id) report('an id that it chose is not in the index');
-  const page = stored.steps === 0 ? composePage(db, row.seq, options) : undefined;
-  if (!isSame(page, findRecencyPage(db, row.seq))) report('its recency page is not what its history makes of it');
-}
-
-/** A changeset starts a chain of its own or stands right after its first parent in that one's chain. */
-function isChainStart(place: Place, parents: readonly Place[]): boolean {
-  return place.position === 0 ? place.chain !== parents[0]?.chain : place.chain === parents[0]?.chain;
-}
-
-/** Whether two values of the index say the same; undefined fields count as absent. */
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one, sortedKeys) === JSON.stringify(other, sortedKeys);
-}
-
-function sortedKeys(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-/** Nodes of the database, and above them new ones that are kept in memory only. */
-function openScratchNodes(db: ReadableDb): WritableVectorNodes {
-  const stored = openVectorNodes(db);
-  const scratch: VectorNode[] = [];
-  return {
-    read: (id) => scratch[id - scratchFrom] ?? stored.read(id),
-    write: (node) => scratchFrom + scratch.push(node) - 1,
-  };
-}
-
-const scratchFrom = 2 ** 52;
-
 /** The heads that are replayed: every protected one, and the newest others. */
 function listHeads(db: ReadableDb, projectId: ProjectId): readonly number[] {
   const heads: number[] = [];
@@ -159,7 +100,10 @@ async function verifyHead(
   pause: () => Promise<void>,
 ): Promise<void> {
   const where = `index at head ${history.get(head)?.changesetId ?? 'unknown'}`;
-  const replayed: { memories: readonly ReplayedMemory[]; recent: readonly ReplayedMemory[] } = { memories: [], recent: [] };
+  const replayed: { memories: readonly ReplayedMemory[]; recent: readonly ReplayedMemory[] } = {
+    memories: [],
+    recent: [],
+  };
   checking(findings, where, () => {
     const state = replay(history, head);
     replayed.memories = [...state.memories.values()];
@@ -168,13 +112,22 @@ async function verifyHead(
   const live = new Set(replayed.recent.map((memory) => memory.memoryId));
   for (let at = 0; at < replayed.memories.length; at += memoriesPerChunk) {
     const chunk = replayed.memories.slice(at, at + memoriesPerChunk);
-    checking(findings, where, () => read((db) => verifyMemories(db, projectId, head, chunk, live, (problem) => findings.add(where, problem))));
+    checking(findings, where, () =>
+      read((db) => verifyMemories(db, projectId, head, chunk, live, (problem) => findings.add(where, problem))),
+    );
     await pause();
   }
   await verifyRecency(read, head, replayed.recent, where, findings, pause);
 }
 
-function verifyMemories(db: ReadableDb, projectId: ProjectId, head: number, memories: readonly ReplayedMemory[], live: ReadonlySet<string>, report: Report): void {
+function verifyMemories(
+  db: ReadableDb,
+  projectId: ProjectId,
+  head: number,
+  memories: readonly ReplayedMemory[],
+  live: ReadonlySet<string>,
+  report: Report,
+): void {
   const sight = openSight(db);
   const place = sight.places.get(head);
   const accepted = openAccepted(db);
@@ -220,7 +173,13 @@ async function verifyRecency(
   }
   const place = read((db) => findPlace(db, head));
   if (place?.active !== recent.length) findings.add(where, 'the number of active memories is not that of the history');
-  if (!isSame(walked, recent.map((memory) => memory.memoryId))) findings.add(where, 'the order of recency is not that of the history');
+  if (
+    !isSame(
+      walked,
+      recent.map((memory) => memory.memoryId),
+    )
+  )
+    findings.add(where, 'the order of recency is not that of the history');
 }
 
 /** Walks on from an op; answers where the next chunk starts, undefined at the end. */

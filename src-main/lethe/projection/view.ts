@@ -13,7 +13,7 @@ export interface ParentsView {
 }
 
 /**
- * Opens the state of the parents (`L88`). Each id costs a lookup and the newest touch of its memory; nothing else is read.
+ * Opens the state of the parents (`L108`). Each id costs a lookup and the newest touch of its memory; nothing else is read.
  * For two parents the sides must not contest a memory (`contestedMemories`).
  * @param parents changeset numbers; none means the empty state
  */

@@ -9,7 +9,7 @@ export const summaryContentBytesMax = 120;
 type State = Pick<AcceptedMemory, 'content' | 'kind' | 'event_type' | 'visibility'> | null;
 
 /**
- * The lists of a diff that a change belongs to (`L111`, `L112`): what happened to the memory, and beside that what it is about.
+ * The lists of a diff that a change belongs to (`L111`): what happened to the memory, and beside that what it is about.
  * @param opType the op that led from before to after: the one that linked two memories, else the last one
  */
 export function categoriesOf(

@@ -1,6 +1,7 @@
 /** An op's number is its changeset's number times this, plus its ordinal (`L80`). */
 export const opsPerChangeset = 65_536;
 
+/** The number of an op: ascending through the whole history (`L80`). */
 export function opNumber(seq: number, ordinal: number): number {
   return seq * opsPerChangeset + ordinal;
 }
@@ -10,6 +11,7 @@ export function seqOf(op: number): number {
   return Math.floor(op / opsPerChangeset);
 }
 
+/** The place of an op number within its changeset. */
 export function ordinalOf(op: number): number {
   return op % opsPerChangeset;
 }

@@ -51,7 +51,9 @@ export function overlayVersion(before: Version, op: number, payload: JsonObject)
 
 /** The ops whose payloads `readVersion` asks for, ascending, each once. */
 export function opsOfVersion(version: Version): readonly number[] {
-  return [...new Set([...Object.values(version.fields), ...Object.values(version.payload)])].toSorted((one, other) => one - other);
+  return [...new Set([...Object.values(version.fields), ...Object.values(version.payload)])].toSorted(
+    (one, other) => one - other,
+  );
 }
 
 /** The values of a state, read from the payloads of the ops that set them (`L92`). */

@@ -116,7 +116,16 @@ function addMemory(memories: Map<string, ReplayedMemory>, changesetId: string, o
     nonEmpty(payload.memory_id) ??
     nonEmpty(payload.event_id) ??
     `mem:${changesetId}:${op.ordinal}`;
-  const fresh = { memoryId, active: true, status: 'active', order, introduced: changesetId, last: changesetId, content: '', payload: {} } as const;
+  const fresh = {
+    memoryId,
+    active: true,
+    status: 'active',
+    order,
+    introduced: changesetId,
+    last: changesetId,
+    content: '',
+    payload: {},
+  } as const;
   memories.set(memoryId, overlay(fresh, payload));
 }
 

@@ -158,7 +158,14 @@ function uniteOne(one: VectorEntry | undefined, other: VectorEntry | undefined):
   return entry;
 }
 
-function diffBelow(nodes: VectorNodes, left: VectorRoot, right: VectorRoot, level: number, firstChain: number, found: VectorDifference[]): void {
+function diffBelow(
+  nodes: VectorNodes,
+  left: VectorRoot,
+  right: VectorRoot,
+  level: number,
+  firstChain: number,
+  found: VectorDifference[],
+): void {
   if (left === right) return;
   for (const [one, other] of pairUp(entriesOn(nodes, left, level), entriesOn(nodes, right, level))) {
     if (one?.value === other?.value) continue;
@@ -201,5 +208,8 @@ function pairUp(left: readonly VectorEntry[], right: readonly VectorEntry[]): re
 }
 
 function sameValues(left: readonly VectorEntry[], right: readonly VectorEntry[]): boolean {
-  return left.length === right.length && left.every((entry, index) => entry.value === right[index]?.value && entry.slot === right[index]?.slot);
+  return (
+    left.length === right.length &&
+    left.every((entry, index) => entry.value === right[index]?.value && entry.slot === right[index]?.slot)
+  );
 }

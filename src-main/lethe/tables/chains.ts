@@ -40,6 +40,12 @@ interface PlaceRow {
 
 const columns = 'seq, chain, position, first_parent, second_parent, depth, jump, vector, active, touches, steps';
 
+export const placeQueries = {
+  bySeq: `SELECT ${columns} FROM memory_places WHERE seq = ?`,
+  byPosition: 'SELECT seq FROM memory_places WHERE chain = ? AND position = ?',
+  lastChain: 'SELECT chain FROM memory_places ORDER BY chain DESC LIMIT 1',
+} as const;
+
 /** Places of one verb: each is read at most once, since places never change. */
 export interface Places {
   get(seq: number): Place;
@@ -60,8 +66,9 @@ export function openPlaces(db: ReadableDb): Places {
   };
 }
 
+/** The place of a changeset; undefined when the index does not hold it. */
 export function findPlace(db: ReadableDb, seq: number): Place | undefined {
-  const row = db.query<[number], PlaceRow>(`SELECT ${columns} FROM memory_places WHERE seq = ?`).get(seq);
+  const row = db.query<[number], PlaceRow>(placeQueries.bySeq).get(seq);
   return row === undefined ? undefined : toPlace(row);
 }
 
@@ -72,25 +79,16 @@ export function isTip(db: ReadableDb, place: Place): boolean {
 
 /** The changeset number at a position of a chain. */
 export function findPlaceAt(db: ReadableDb, chain: number, position: number): number | undefined {
-  return db.query<[number, number], { seq: number }>('SELECT seq FROM memory_places WHERE chain = ? AND position = ?').get(chain, position)?.seq;
+  return db.query<[number, number], { seq: number }>(placeQueries.byPosition).get(chain, position)?.seq;
 }
 
 /** A chain number that is not yet taken. */
 export function nextChain(db: ReadableDb): number {
-  const last = db.query<[], { chain: number }>('SELECT chain FROM memory_places ORDER BY chain DESC LIMIT 1').get();
+  const last = db.query<[], { chain: number }>(placeQueries.lastChain).get();
   return last === undefined ? 0 : last.chain + 1;
 }
 
-/** Changeset numbers of a chain with `afterPosition` < position ≤ `uptoPosition`, ascending, at most `limit`. */
-export function listChain(db: ReadableDb, chain: number, afterPosition: number, uptoPosition: number, limit: number): readonly number[] {
-  return db
-    .query<[number, number, number, number], { seq: number }>(
-      'SELECT seq FROM memory_places WHERE chain = ? AND position > ? AND position <= ? ORDER BY position LIMIT +?',
-    )
-    .all(chain, afterPosition, uptoPosition, limit)
-    .map((row) => row.seq);
-}
-
+/** Adds the place of a changeset that was just made; places are never changed. */
 export function insertPlace(db: WritableDb, place: Place): void {
   db.command<[number, number, number, number, number, number, number, number | null, number, number, number]>(
     `INSERT INTO memory_places (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -11,10 +11,17 @@ export function findChosenNumber(db: ReadableDb, projectId: string, memoryId: st
 
 /** The id that a caller chose for a memory, if one did. */
 export function findChosenId(db: ReadableDb, number: number): MemoryId | undefined {
-  const row = db.query<[number], { memory_id: string }>('SELECT memory_id FROM memory_ids WHERE number = ?').get(number);
+  const row = db
+    .query<[number], { memory_id: string }>('SELECT memory_id FROM memory_ids WHERE number = ?')
+    .get(number);
   return row === undefined ? undefined : memoryIdSchema.parse(row.memory_id);
 }
 
+/** Keeps the id that a caller chose for a memory, under the number of the op that named it. */
 export function insertChosenId(db: WritableDb, number: number, projectId: string, memoryId: string): void {
-  db.command<[number, string, string]>('INSERT INTO memory_ids (number, project_id, memory_id) VALUES (?, ?, ?)').run(number, projectId, memoryId);
+  db.command<[number, string, string]>('INSERT INTO memory_ids (number, project_id, memory_id) VALUES (?, ?, ?)').run(
+    number,
+    projectId,
+    memoryId,
+  );
 }

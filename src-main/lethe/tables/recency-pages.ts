@@ -15,6 +15,7 @@ export interface RecencyEntry {
   readonly key: number;
 }
 
+/** The page that was made at a changeset, if one was due there. */
 export function findRecencyPage(db: ReadableDb, seq: number): RecencyPage | undefined {
   const row = db.query<[number], { body: Uint8Array }>('SELECT body FROM memory_recency_pages WHERE seq = ?').get(seq);
   if (row === undefined) return undefined;
@@ -29,6 +30,7 @@ export function findRecencyPage(db: ReadableDb, seq: number): RecencyPage | unde
   return { entries, end };
 }
 
+/** Adds the page of a changeset, about 7 bytes an entry. */
 export function insertRecencyPage(db: WritableDb, seq: number, page: RecencyPage): void {
   const bytes: number[] = [];
   pushNumber(bytes, page.end);
@@ -36,5 +38,8 @@ export function insertRecencyPage(db: WritableDb, seq: number, page: RecencyPage
     pushNumber(bytes, key);
     pushNumber(bytes, key - memory);
   }
-  db.command<[number, Uint8Array]>('INSERT INTO memory_recency_pages (seq, body) VALUES (?, ?)').run(seq, Uint8Array.from(bytes));
+  db.command<[number, Uint8Array]>('INSERT INTO memory_recency_pages (seq, body) VALUES (?, ?)').run(
+    seq,
+    Uint8Array.from(bytes),
+  );
 }

@@ -28,16 +28,18 @@ interface TouchRow {
 
 const columns = 'memory, key, chain, version, status, linked';
 
+/** Where SQLite would take the primary key and filter, the index is named: that walk would grow with the touches. */
 export const touchQueries = {
   newest: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key <= ? ORDER BY key DESC LIMIT +?`,
   exact: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key = ?`,
-  nextChain: 'SELECT chain FROM memory_touches WHERE memory = ? AND key <> memory AND chain > ? ORDER BY chain LIMIT 1',
-  newestOfChain: `SELECT ${columns} FROM memory_touches
+  nextChain:
+    'SELECT chain FROM memory_touches INDEXED BY memory_touches_by_memory_chain WHERE memory = ? AND key <> memory AND chain > ? ORDER BY chain LIMIT 1',
+  newestOfChain: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_by_memory_chain
     WHERE memory = ? AND key <> memory AND chain = ? AND key <= ? ORDER BY key DESC LIMIT 1`,
   ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key > ? AND key <= ? ORDER BY key, memory LIMIT +?`,
   ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key >= ? AND key <= ? ORDER BY key DESC, memory DESC LIMIT +?`,
   ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key > ? AND key <= ? ORDER BY key LIMIT +?`,
-  linked: `SELECT ${columns} FROM memory_touches
+  linked: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_linked
     WHERE memory = ? AND key <= ? AND linked IS NOT NULL ORDER BY key DESC LIMIT +?`,
 } as const;
 
@@ -46,6 +48,7 @@ export function listNewestTouches(db: ReadableDb, memory: number, upTo: number, 
   return db.query<[number, number, number], TouchRow>(touchQueries.newest).all(memory, upTo, limit).map(toTouch);
 }
 
+/** The touch of a memory by one op. */
 export function findTouch(db: ReadableDb, memory: number, key: number): Touch | undefined {
   const row = db.query<[number, number], TouchRow>(touchQueries.exact).get(memory, key);
   return row === undefined ? undefined : toTouch(row);
@@ -63,18 +66,45 @@ export function findNewestOfChain(db: ReadableDb, memory: number, chain: number,
 }
 
 /** Touches of a chain with `after` < key ≤ `upTo`, oldest first. */
-export function listTouchesOfChain(db: ReadableDb, chain: number, after: number, upTo: number, limit: number): readonly Touch[] {
-  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofChainAscending).all(chain, after, upTo, limit).map(toTouch);
+export function listTouchesOfChain(
+  db: ReadableDb,
+  chain: number,
+  after: number,
+  upTo: number,
+  limit: number,
+): readonly Touch[] {
+  return db
+    .query<[number, number, number, number], TouchRow>(touchQueries.ofChainAscending)
+    .all(chain, after, upTo, limit)
+    .map(toTouch);
 }
 
 /** Touches of a chain with `from` ≤ key ≤ `upTo`, newest first. */
-export function listTouchesBack(db: ReadableDb, chain: number, from: number, upTo: number, limit: number): readonly Touch[] {
-  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofChainDescending).all(chain, from, upTo, limit).map(toTouch);
+export function listTouchesBack(
+  db: ReadableDb,
+  chain: number,
+  from: number,
+  upTo: number,
+  limit: number,
+): readonly Touch[] {
+  return db
+    .query<[number, number, number, number], TouchRow>(touchQueries.ofChainDescending)
+    .all(chain, from, upTo, limit)
+    .map(toTouch);
 }
 
 /** Touches of a memory with `after` < key ≤ `upTo`, oldest first, visible or not. */
-export function listTouchesOfMemory(db: ReadableDb, memory: number, after: number, upTo: number, limit: number): readonly Touch[] {
-  return db.query<[number, number, number, number], TouchRow>(touchQueries.ofMemory).all(memory, after, upTo, limit).map(toTouch);
+export function listTouchesOfMemory(
+  db: ReadableDb,
+  memory: number,
+  after: number,
+  upTo: number,
+  limit: number,
+): readonly Touch[] {
+  return db
+    .query<[number, number, number, number], TouchRow>(touchQueries.ofMemory)
+    .all(memory, after, upTo, limit)
+    .map(toTouch);
 }
 
 /** Touches of a memory at or below an op number that link it with another, newest first, visible or not. */
@@ -82,17 +112,11 @@ export function listLinkedTouches(db: ReadableDb, memory: number, upTo: number, 
   return db.query<[number, number, number], TouchRow>(touchQueries.linked).all(memory, upTo, limit).map(toTouch);
 }
 
+/** Adds a touch; touches are never changed. */
 export function insertTouch(db: WritableDb, touch: Touch): void {
   db.command<[number, number, number, number, number, number | null]>(
     `INSERT INTO memory_touches (${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
-  ).run(
-    touch.memory,
-    touch.key,
-    touch.chain,
-    touch.version,
-    touchStatuses.indexOf(touch.status),
-    touch.linked ?? null,
-  );
+  ).run(touch.memory, touch.key, touch.chain, touch.version, touchStatuses.indexOf(touch.status), touch.linked ?? null);
 }
 
 function toTouch(row: TouchRow): Touch {

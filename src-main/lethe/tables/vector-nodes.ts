@@ -14,7 +14,9 @@ export function openWritableVectorNodes(db: WritableDb): WritableVectorNodes {
   return {
     read: (id) => readNode(db, known, id),
     write: (node) => {
-      const inserted = db.command<[Uint8Array]>('INSERT INTO memory_vector_nodes (body) VALUES (?)').run(encodeNode(node));
+      const inserted = db
+        .command<[Uint8Array]>('INSERT INTO memory_vector_nodes (body) VALUES (?)')
+        .run(encodeNode(node));
       known.set(inserted.lastInsertRowid, node);
       return inserted.lastInsertRowid;
     },

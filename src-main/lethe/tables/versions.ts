@@ -16,6 +16,7 @@ export function findVersion(db: ReadableDb, version: number): Version | undefine
   return { version, introduced: body.i, fields: body.f, payload: body.p };
 }
 
+/** Adds the row of a state that a correction made. */
 export function insertVersion(db: WritableDb, version: Version): void {
   const body = JSON.stringify({ i: version.introduced, p: version.payload, f: version.fields });
   db.command<[number, string]>('INSERT INTO memory_versions (version, body) VALUES (?, ?)').run(version.version, body);

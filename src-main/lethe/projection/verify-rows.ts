@@ -1,0 +1,95 @@
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { lastOpOf } from '../rules/numbers.ts';
+import type { ReplayedChangeset } from '../rules/replay.ts';
+import { diffVectors, type VectorNode, type WritableVectorNodes } from '../rules/vector.ts';
+import { findPlace, openPlaces, type Place } from '../tables/chains.ts';
+import type { ChangesetRow } from '../tables/changesets.ts';
+import { findChosenId } from '../tables/memory-ids.ts';
+import { findRecencyPage } from '../tables/recency-pages.ts';
+import { listTouchesOfChain } from '../tables/touches.ts';
+import { openVectorNodes } from '../tables/vector-nodes.ts';
+import { findVersion } from '../tables/versions.ts';
+import { applyOps } from './apply.ts';
+import { derivePlace, type VectorSight } from './extend.ts';
+import { findMemoryNumber, memoryIdOf } from './identity.ts';
+import { composePage, type PageOptions } from './pages.ts';
+
+/** Takes what was found about one changeset or head. */
+export type Report = (problem: string) => void;
+
+/**
+ * Compares the rows that the index holds of one changeset with what its ops and its parents make of them (`L118`): place,
+ * vector, chain, touches, states, ids, recency page.
+ */
+export function verifyChangesetRows(
+  db: ReadableDb,
+  row: ChangesetRow,
+  changeset: ReplayedChangeset,
+  report: Report,
+  options: PageOptions,
+): void {
+  const stored = findPlace(db, row.seq);
+  if (stored === undefined) {
+    report('it has no place in the index');
+    return;
+  }
+  const sight: VectorSight = { db, places: openPlaces(db), nodes: openScratchNodes(db) };
+  const parents = changeset.parents.map((parent) => sight.places.get(parent));
+  const applied = applyOps(
+    sight,
+    { seq: row.seq, projectId: row.project_id, changesetId: row.changeset_id, ops: changeset.ops },
+    parents,
+    stored.chain,
+  );
+  const { vector, ...place } = derivePlace(sight, row.seq, parents, stored.chain, applied, options);
+  const { vector: storedVector, ...storedPlace } = stored;
+  if (!isSame(place, storedPlace)) report('its place in the index is not the one below its parents');
+  if (diffVectors(sight.nodes, vector, storedVector).length > 0)
+    report('the index does not see the ancestors that it has');
+  if (!isChainStart(stored, parents)) report('its chain does not go on from its first parent');
+  const touches = listTouchesOfChain(
+    db,
+    stored.chain,
+    lastOpOf(row.seq - 1),
+    lastOpOf(row.seq),
+    2 * changeset.ops.length + 1,
+  );
+  const byKey = applied.touches.toSorted((one, other) => one.key - other.key || one.memory - other.memory);
+  if (!isSame(byKey, touches)) report('the index does not have the touches that its ops make');
+  const versions = applied.versions.map((version) => findVersion(db, version.version));
+  if (!isSame(applied.versions, versions)) report('the index does not have the states that its corrections make');
+  for (const touch of byKey)
+    if (findMemoryNumber(db, row.project_id, memoryIdOf(db, touch.memory)) !== touch.memory)
+      report('a memory of it is known under another number');
+  for (const [number, id] of applied.chosenIds)
+    if (findChosenId(db, number) !== id) report('an id that it chose is not in the index');
+  const page = stored.steps === 0 ? composePage(db, row.seq, options) : undefined;
+  if (!isSame(page, findRecencyPage(db, row.seq))) report('its recency page is not what its history makes of it');
+}
+
+/** A changeset starts a chain of its own or stands right after its first parent in that one's chain. */
+function isChainStart(place: Place, parents: readonly Place[]): boolean {
+  return place.position === 0 ? place.chain !== parents[0]?.chain : place.chain === parents[0]?.chain;
+}
+
+/** Whether two values of the index say the same; undefined fields count as absent. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one, sortedKeys) === JSON.stringify(other, sortedKeys);
+}
+
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Nodes of the database, and above them new ones that are kept in memory only. */
+function openScratchNodes(db: ReadableDb): WritableVectorNodes {
+  const stored = openVectorNodes(db);
+  const scratch: VectorNode[] = [];
+  return {
+    read: (id) => scratch[id - scratchFrom] ?? stored.read(id),
+    write: (node) => scratchFrom + scratch.push(node) - 1,
+  };
+}
+
+const scratchFrom = 2 ** 52;

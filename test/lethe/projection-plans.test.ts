@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { placeQueries } from '../../src-main/lethe/tables/chains.ts';
+import { touchQueries } from '../../src-main/lethe/tables/touches.ts';
+import { openTempLethe, type TempLethe } from '../support/history-builder.ts';
+
+let temp: TempLethe;
+beforeAll(() => {
+  temp = openTempLethe();
+});
+afterAll(() => temp.remove());
+
+function planOf(sql: string): string {
+  return temp.db.explain(sql.replace(/\?/g, '1')).join('; ');
+}
+
+describe('query plans of the derived index', () => {
+  test.each([
+    [touchQueries.newest, 'SEARCH memory_touches USING PRIMARY KEY (memory=? AND key<?)'],
+    [touchQueries.exact, 'SEARCH memory_touches USING PRIMARY KEY (memory=? AND key=?)'],
+    [
+      touchQueries.nextChain,
+      'SEARCH memory_touches USING COVERING INDEX memory_touches_by_memory_chain (memory=? AND chain>?)',
+    ],
+    [
+      touchQueries.newestOfChain,
+      'SEARCH memory_touches USING INDEX memory_touches_by_memory_chain (memory=? AND chain=? AND key<?)',
+    ],
+    [
+      touchQueries.ofChainAscending,
+      'SEARCH memory_touches USING INDEX memory_touches_by_chain (chain=? AND key>? AND key<?)',
+    ],
+    [
+      touchQueries.ofChainDescending,
+      'SEARCH memory_touches USING INDEX memory_touches_by_chain (chain=? AND key>? AND key<?)',
+    ],
+    [touchQueries.ofMemory, 'SEARCH memory_touches USING PRIMARY KEY (memory=? AND key>? AND key<?)'],
+    [touchQueries.linked, 'SEARCH memory_touches USING INDEX memory_touches_linked (memory=? AND key<?)'],
+    [placeQueries.bySeq, 'SEARCH memory_places USING INTEGER PRIMARY KEY (rowid=?)'],
+    [
+      placeQueries.byPosition,
+      'SEARCH memory_places USING COVERING INDEX memory_places_by_chain (chain=? AND position=?)',
+    ],
+    [placeQueries.lastChain, 'SCAN memory_places USING COVERING INDEX memory_places_by_chain'],
+    [
+      'SELECT number FROM memory_ids WHERE project_id = ? AND memory_id = ?',
+      'SEARCH memory_ids USING COVERING INDEX sqlite_autoindex_memory_ids_1 (project_id=? AND memory_id=?)',
+    ],
+  ])('L109 %s seeks and sorts nothing', (sql, plan) => {
+    expect(planOf(sql)).toBe(plan);
+  });
+});
