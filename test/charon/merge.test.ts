@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../src-main/base/fault.ts';
 import type { MemoryStorePort } from '../../src-main/charon/store-port.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
+import type { Proposal } from '../../src-preload/contract/proposal.ts';
 import { addAs, correct } from '../support/history-builder.ts';
 import { agent, codeOf, ledgerEntries } from './charon-world.ts';
 import {
@@ -23,12 +24,14 @@ interface Wire {
   refuse: Fault | undefined;
   loseAnswer: boolean;
   findAdvanceDown: boolean;
+  /** What others do while a merge looks at what it would do. */
+  meanwhile: () => Promise<unknown>;
 }
 
 let wire: Wire;
 let world: MergeWorld;
 beforeEach(async () => {
-  wire = { asked: [], refuse: undefined, loseAnswer: false, findAdvanceDown: false };
+  wire = { asked: [], refuse: undefined, loseAnswer: false, findAdvanceDown: false, meanwhile: async () => undefined };
   world = await openMergeWorld((store) => ({
     ...store,
     advance: async (input) => {
@@ -37,6 +40,10 @@ beforeEach(async () => {
       const moved = await store.advance(input);
       if (wire.loseAnswer) throw new Fault('STORE_UNAVAILABLE', 'the answer was lost');
       return moved;
+    },
+    mergePreview: async (input) => {
+      await wire.meanwhile();
+      return store.mergePreview(input);
     },
     findAdvance: (by) => {
       if (wire.findAdvanceDown) return Promise.reject(new Fault('STORE_UNAVAILABLE', 'no answer'));
@@ -160,6 +167,21 @@ describe('merging', () => {
 });
 
 describe('envelopes and failures', () => {
+  test('C47 an objection, a cancel or a disabling that comes while a merge is under way stops it', async () => {
+    const { charon } = world.charon;
+    const attempt = async (meanwhile: (id: Proposal['proposal_id']) => Promise<unknown>) => {
+      const filed = await approved();
+      wire.meanwhile = () => meanwhile(filed.proposal_id);
+      return codeOf(mergeBy(world, world.second, filed.proposal_id));
+    };
+    expect(await attempt((id) => judge(world, world.reviewer, id, 'request_changes'))).toBe('CHANGES_REQUESTED');
+    expect(await attempt((id) => charon.cancel(world.author, id))).toBe('PROPOSAL_STATE');
+    const reviewer = world.reviewer.principal.principal_id;
+    expect(await attempt(() => charon.setPrincipalEnabled(reviewer, false))).toBe('NOT_APPROVED');
+    expect(wire.asked).toEqual([]);
+    expect(mainHead()).toBe(world.root.changeset_id);
+  });
+
   test('C52 every attempt carries a fresh nonce, and a captured envelope is worth nothing', async () => {
     const filed = await approved();
     wire.refuse = new Fault('STORE_BUSY', 'busy');

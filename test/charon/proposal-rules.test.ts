@@ -11,6 +11,7 @@ import {
   statusAt,
 } from '../../src-main/charon/rules/proposal-state.ts';
 import { decideReview, type StoredVerdict } from '../../src-main/charon/rules/review-state.ts';
+import { decideMergeAuthority } from '../../src-main/charon/rules/separation.ts';
 import {
   changesetIdSchema,
   digestSchema,
@@ -134,6 +135,26 @@ describe('review', () => {
       approvers: [],
     });
     expect(decideReview([verdict(1, 'request_changes')], nowState, nobody).reviewState).toBe('changes_requested');
+  });
+});
+
+describe('authority', () => {
+  const standing = (approvers: number[]) => ({
+    reviewState: 'approved' as const,
+    verdicts: [],
+    approvers: approvers.map(principal),
+    objectors: [],
+  });
+  const authors = { originator: principal(1), authors: [principal(2)] };
+
+  test('C49 an approval of the originator or of an author carries nothing, whoever gave it', async () => {
+    expect(await codeOf(() => decideMergeAuthority(principal(9), false, authors, standing([1, 2])))).toBe(
+      'NOT_APPROVED',
+    );
+    expect(decideMergeAuthority(principal(9), false, authors, standing([2, 3, 4]))).toEqual({
+      kind: 'reviewed',
+      reviewer: principal(3),
+    });
   });
 });
 
