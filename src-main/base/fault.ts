@@ -31,5 +31,10 @@ export class Fault extends Error {
  */
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
-  return new Fault('INTERNAL', 'Something went wrong inside Memory Git. Nothing was changed by this request; the log names the cause.', {}, { cause: thrown });
+  return new Fault(
+    'INTERNAL',
+    'Something went wrong inside Memory Git. Nothing was changed by this request; the log names the cause.',
+    {},
+    { cause: thrown },
+  );
 }

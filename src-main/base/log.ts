@@ -3,7 +3,18 @@ import { type Logger, pino } from 'pino';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
 
 /** Keys whose values never reach a log, at any depth the log is asked to write. */
-const secretKeys = ['token', 'authorization', 'secret', 'key', 'content', 'payload', 'ops', 'merge_authorization', 'query', 'value'];
+const secretKeys = [
+  'token',
+  'authorization',
+  'secret',
+  'key',
+  'content',
+  'payload',
+  'ops',
+  'merge_authorization',
+  'query',
+  'value',
+];
 
 /**
  * A log of JSON lines on standard error. It takes messages and ids; the values of secret-bearing keys are replaced,

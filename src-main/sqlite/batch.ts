@@ -29,7 +29,9 @@ interface Waiting<Event> {
   readonly reject: (reason: unknown) => void;
 }
 
-type Outcome = { readonly kind: 'done'; readonly value: unknown } | { readonly kind: 'failed'; readonly reason: unknown };
+type Outcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly reason: unknown };
 
 export const batchVerbsMax = 64;
 export const batchMsMax = 20;
@@ -77,7 +79,11 @@ function runBatch<Event>(connection: Connection, queue: Waiting<Event>[], option
   try {
     connection.exec('BEGIN IMMEDIATE');
     const startedAt = options.monotonicMs();
-    while (queue.length > 0 && taken.length < batchVerbsMax && (taken.length === 0 || options.monotonicMs() - startedAt < batchMsMax)) {
+    while (
+      queue.length > 0 &&
+      taken.length < batchVerbsMax &&
+      (taken.length === 0 || options.monotonicMs() - startedAt < batchMsMax)
+    ) {
       const waiting = queue.shift();
       assert(waiting !== undefined, 'a queue with a length has a first entry');
       taken.push(waiting);
@@ -112,7 +118,11 @@ function runVerb<Event>(connection: Connection, waiting: Waiting<Event>, events:
 }
 
 /** After SQLite dropped a whole transaction: each verb of it once more, in a transaction of its own. */
-function rerunAlone<Event>(connection: Connection, taken: readonly Waiting<Event>[], options: BatchOptions<Event>): void {
+function rerunAlone<Event>(
+  connection: Connection,
+  taken: readonly Waiting<Event>[],
+  options: BatchOptions<Event>,
+): void {
   for (const waiting of taken) {
     const events: Event[] = [];
     let outcome: Outcome;

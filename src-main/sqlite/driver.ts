@@ -57,7 +57,10 @@ export interface Connection extends WritableDb {
  * @param options.readOnly refuses every write at the level of SQLite
  * @param options.mustExist refuses to create the file
  */
-export function connect(path: string, options: { readonly readOnly: boolean; readonly mustExist: boolean }): Connection {
+export function connect(
+  path: string,
+  options: { readonly readOnly: boolean; readonly mustExist: boolean },
+): Connection {
   const raw = guarded(() => new Database(path, { readonly: options.readOnly, fileMustExist: options.mustExist }));
   const counters: SqlCounters = { rowsRead: 0, rowsWritten: 0, statements: 0 };
   const prepared = new Map<string, Database.Statement<unknown[], unknown>>();
@@ -110,7 +113,13 @@ export function connect(path: string, options: { readonly readOnly: boolean; rea
     reading,
     exec: (sql) => guarded(() => void raw.exec(sql)),
     pragma: (text) => guarded(() => raw.pragma(text, { simple: true })),
-    explain: (sql) => guarded(() => raw.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all().map((row) => row.detail)),
+    explain: (sql) =>
+      guarded(() =>
+        raw
+          .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map((row) => row.detail),
+      ),
     close: () => {
       if (raw.open) raw.close();
     },
@@ -125,7 +134,10 @@ function guarded<Result>(work: () => Result): Result {
   }
 }
 
-function wrapQuery<Parameters extends SqlParameters, Row>(statement: Database.Statement<unknown[], unknown>, counters: SqlCounters): Query<Parameters, Row> {
+function wrapQuery<Parameters extends SqlParameters, Row>(
+  statement: Database.Statement<unknown[], unknown>,
+  counters: SqlCounters,
+): Query<Parameters, Row> {
   return {
     get: (...parameters) => {
       counters.statements += 1;
@@ -149,7 +161,10 @@ function wrapQuery<Parameters extends SqlParameters, Row>(statement: Database.St
   };
 }
 
-function wrapCommand<Parameters extends SqlParameters>(statement: Database.Statement<unknown[], unknown>, counters: SqlCounters): Command<Parameters> {
+function wrapCommand<Parameters extends SqlParameters>(
+  statement: Database.Statement<unknown[], unknown>,
+  counters: SqlCounters,
+): Command<Parameters> {
   return {
     run: (...parameters) => {
       counters.statements += 1;

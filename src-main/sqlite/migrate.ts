@@ -17,7 +17,9 @@ export interface Migration {
  * A database that knows a migration which this list does not was written by a newer version: refused, untouched.
  */
 export function migrate(connection: Connection, migrations: readonly Migration[], clock: Clock): void {
-  connection.exec('CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT');
+  connection.exec(
+    'CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT',
+  );
   const applied = appliedMigrations(connection);
   refuseUnknown(applied, migrations);
   for (const migration of migrations) {
@@ -26,7 +28,9 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
     try {
       connection.exec(migration.sql);
       migration.then?.(connection);
-      connection.command<[string, string]>('INSERT INTO schema_versions (name, applied_at) VALUES (?, ?)').run(migration.name, toTimestamp(clock.nowMs()));
+      connection
+        .command<[string, string]>('INSERT INTO schema_versions (name, applied_at) VALUES (?, ?)')
+        .run(migration.name, toTimestamp(clock.nowMs()));
       connection.exec('COMMIT');
     } catch (thrown) {
       if (connection.inTransaction) connection.exec('ROLLBACK');
@@ -41,18 +45,33 @@ export function requireMigrated(connection: Connection, migrations: readonly Mig
   refuseUnknown(applied, migrations);
   const missing = migrations.find((migration) => !applied.has(migration.name));
   if (missing === undefined) return;
-  throw new Fault('HOME_INVALID', 'This database was written by an older version and is opened read-only. Open it once normally, then again in recovery.', { missing: missing.name });
+  throw new Fault(
+    'HOME_INVALID',
+    'This database was written by an older version and is opened read-only. Open it once normally, then again in recovery.',
+    { missing: missing.name },
+  );
 }
 
 function appliedMigrations(connection: Connection): ReadonlySet<string> {
-  const known = connection.query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'").get();
+  const known = connection
+    .query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'")
+    .get();
   if (known === undefined) return new Set();
-  return new Set(connection.query<[], { name: string }>('SELECT name FROM schema_versions').all().map((row) => row.name));
+  return new Set(
+    connection
+      .query<[], { name: string }>('SELECT name FROM schema_versions')
+      .all()
+      .map((row) => row.name),
+  );
 }
 
 function refuseUnknown(applied: ReadonlySet<string>, migrations: readonly Migration[]): void {
   const names = new Set(migrations.map((migration) => migration.name));
   const unknown = [...applied].find((name) => !names.has(name));
   if (unknown === undefined) return;
-  throw new Fault('HOME_INVALID', 'This database was written by a newer version of Memory Git. Update Memory Git to open it; nothing was changed.', { unknown });
+  throw new Fault(
+    'HOME_INVALID',
+    'This database was written by a newer version of Memory Git. Update Memory Git to open it; nothing was changed.',
+    { unknown },
+  );
 }

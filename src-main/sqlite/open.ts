@@ -20,7 +20,12 @@ const oldestSqlite = [3, 51, 3] as const;
  * Opens a store for writing: WAL, `synchronous=FULL`, foreign keys, untrusted schema, all set and read back; then
  * migrates it. The file and its companions are 0600. Refuses when any of it does not hold (`design.md` §3).
  */
-export function openStore(path: string, migrations: readonly Migration[], clock: Clock, tuning: StoreTuning = defaultTuning): Connection {
+export function openStore(
+  path: string,
+  migrations: readonly Migration[],
+  clock: Clock,
+  tuning: StoreTuning = defaultTuning,
+): Connection {
   const connection = connect(path, { readOnly: false, mustExist: false });
   try {
     requireVersion(connection);
@@ -45,7 +50,11 @@ export function openStore(path: string, migrations: readonly Migration[], clock:
 }
 
 /** Opens a store that must exist for reading only: nothing is written, not even a migration (`lethe.md` D13). */
-export function openStoreReadOnly(path: string, migrations: readonly Migration[], tuning: StoreTuning = defaultTuning): Connection {
+export function openStoreReadOnly(
+  path: string,
+  migrations: readonly Migration[],
+  tuning: StoreTuning = defaultTuning,
+): Connection {
   const connection = connect(path, { readOnly: true, mustExist: true });
   try {
     requireVersion(connection);
@@ -75,14 +84,21 @@ function requireVersion(connection: Connection): void {
   for (const [index, wanted] of oldestSqlite.entries()) {
     const part = found[index] ?? 0;
     if (part > wanted) return;
-    if (part < wanted) throw new Fault('STORE_UNAVAILABLE', `SQLite ${oldestSqlite.join('.')} or newer is needed.`, { found: row?.version });
+    if (part < wanted)
+      throw new Fault('STORE_UNAVAILABLE', `SQLite ${oldestSqlite.join('.')} or newer is needed.`, {
+        found: row?.version,
+      });
   }
 }
 
 function requirePragma(connection: Connection, name: string, wanted: string | number): void {
   const found = connection.pragma(name);
   if (found === wanted) return;
-  throw new Fault('STORE_UNAVAILABLE', `The database refuses ${name} = ${wanted}, which durability needs. Put it on a local disk.`, { pragma: name, found, wanted });
+  throw new Fault(
+    'STORE_UNAVAILABLE',
+    `The database refuses ${name} = ${wanted}, which durability needs. Put it on a local disk.`,
+    { pragma: name, found, wanted },
+  );
 }
 
 function ownFilesOnly(path: string): void {

@@ -19,19 +19,39 @@ export function toStoreFault(thrown: unknown): unknown {
   const code = thrown.code;
   if (code.startsWith('SQLITE_CONSTRAINT')) return new ConstraintBroken(code, thrown);
   if (code.startsWith('SQLITE_FULL')) {
-    return new Fault('DISK_FULL', 'The disk is full. Nothing of this request was written; free some space and try again.', {}, { cause: thrown });
+    return new Fault(
+      'DISK_FULL',
+      'The disk is full. Nothing of this request was written; free some space and try again.',
+      {},
+      { cause: thrown },
+    );
   }
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return new Fault('STORE_BUSY', 'The database is held by another process. Nothing was written; try again.', {}, { cause: thrown });
+    return new Fault(
+      'STORE_BUSY',
+      'The database is held by another process. Nothing was written; try again.',
+      {},
+      { cause: thrown },
+    );
   }
   if (code.startsWith('SQLITE_READONLY')) {
     return new Fault('READ_ONLY', 'The database is read-only here. Nothing was written.', {}, { cause: thrown });
   }
   if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) {
-    return new Fault('INTEGRITY_MISMATCH', 'The database file is damaged. Restore a verified backup; nothing was written.', {}, { cause: thrown });
+    return new Fault(
+      'INTEGRITY_MISMATCH',
+      'The database file is damaged. Restore a verified backup; nothing was written.',
+      {},
+      { cause: thrown },
+    );
   }
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_PERM')) {
-    return new Fault('STORE_UNAVAILABLE', 'The database file cannot be read or written. Check its disk and its permissions.', {}, { cause: thrown });
+    return new Fault(
+      'STORE_UNAVAILABLE',
+      'The database file cannot be read or written. Check its disk and its permissions.',
+      {},
+      { cause: thrown },
+    );
   }
   return thrown;
 }

@@ -58,5 +58,12 @@ export function ownerCommand<const Name extends string, Input extends z.ZodType,
   readonly input: Input;
   readonly output: Output;
 }): CommandContract<Input, Output> & { readonly name: Name } {
-  return { ...row, scope: 'owner', project: 'none', power: row.power ?? false, tool: false, annotations: row.mutates ? write : read };
+  return {
+    ...row,
+    scope: 'owner',
+    project: 'none',
+    power: row.power ?? false,
+    tool: false,
+    annotations: row.mutates ? write : read,
+  };
 }

@@ -52,7 +52,14 @@ export const semanticDiffSchema = z.strictObject({
   evidence_added_or_removed: items,
   unresolved_conflicts: z.array(z.string()),
   kind_notes: z
-    .array(z.strictObject({ left: z.string(), right: z.string(), kind: z.enum(['temporal_update', 'direct_contradiction']), reason: z.string() }))
+    .array(
+      z.strictObject({
+        left: z.string(),
+        right: z.string(),
+        kind: z.enum(['temporal_update', 'direct_contradiction']),
+        reason: z.string(),
+      }),
+    )
     .optional(),
   next_cursor: z.string().optional(),
 });

@@ -1,14 +1,42 @@
 import { z } from 'zod';
-import { changesetIdSchema, principalIdSchema, projectIdSchema, proposalIdSchema, refNameSchema, timestampSchema } from './ids.ts';
+import {
+  changesetIdSchema,
+  principalIdSchema,
+  projectIdSchema,
+  proposalIdSchema,
+  refNameSchema,
+  timestampSchema,
+} from './ids.ts';
 import { proposalStatusSchema } from './proposal.ts';
 
 /** What the engine tells the desk after something has become durable. Ids only: whoever wants more asks for it. */
 export const engineEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('project_created'), project_id: projectIdSchema }),
-  z.strictObject({ kind: z.literal('changeset_created'), project_id: projectIdSchema, changeset_id: changesetIdSchema, ref_name: z.string() }),
-  z.strictObject({ kind: z.literal('ref_moved'), project_id: projectIdSchema, ref_name: refNameSchema, head_changeset_id: changesetIdSchema }),
-  z.strictObject({ kind: z.literal('proposal_changed'), project_id: projectIdSchema, proposal_id: proposalIdSchema, status: proposalStatusSchema }),
+  z.strictObject({
+    kind: z.literal('changeset_created'),
+    project_id: projectIdSchema,
+    changeset_id: changesetIdSchema,
+    ref_name: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('ref_moved'),
+    project_id: projectIdSchema,
+    ref_name: refNameSchema,
+    head_changeset_id: changesetIdSchema,
+  }),
+  z.strictObject({
+    kind: z.literal('proposal_changed'),
+    project_id: projectIdSchema,
+    proposal_id: proposalIdSchema,
+    status: proposalStatusSchema,
+  }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
-  z.strictObject({ kind: z.literal('agent_called'), principal_id: principalIdSchema, tool: z.string(), ok: z.boolean(), at: timestampSchema }),
+  z.strictObject({
+    kind: z.literal('agent_called'),
+    principal_id: principalIdSchema,
+    tool: z.string(),
+    ok: z.boolean(),
+    at: timestampSchema,
+  }),
 ]);
 export type EngineEvent = z.infer<typeof engineEventSchema>;

@@ -4,7 +4,10 @@ import { refNameBytesMax } from './limits.ts';
 /** A project: exact and case-sensitive; never `*`, which in a grant stands for every project. */
 export const projectIdSchema = z
   .string()
-  .regex(/^[^\p{C}\p{Z}*](?:[^\p{C}*]{0,126}[^\p{C}\p{Z}*])?$/u, 'a project id has 1 to 128 printable characters, no `*`, no space at its ends')
+  .regex(
+    /^[^\p{C}\p{Z}*](?:[^\p{C}*]{0,126}[^\p{C}\p{Z}*])?$/u,
+    'a project id has 1 to 128 printable characters, no `*`, no space at its ends',
+  )
   .brand<'ProjectId'>();
 export type ProjectId = z.infer<typeof projectIdSchema>;
 
@@ -42,7 +45,10 @@ export const memoryIdSchema = z.string().min(1).max(1_024).brand<'MemoryId'>();
 export type MemoryId = z.infer<typeof memoryIdSchema>;
 
 /** `principal_` and 16 hex characters. */
-export const principalIdSchema = z.string().regex(/^principal_[0-9a-f]{16}$/, 'principal_ and 16 hex characters').brand<'PrincipalId'>();
+export const principalIdSchema = z
+  .string()
+  .regex(/^principal_[0-9a-f]{16}$/, 'principal_ and 16 hex characters')
+  .brand<'PrincipalId'>();
 export type PrincipalId = z.infer<typeof principalIdSchema>;
 
 /** One path component, unique without regard to case (`charon.md` §1). */
@@ -53,10 +59,16 @@ export const actorIdSchema = z
 export type ActorId = z.infer<typeof actorIdSchema>;
 
 /** The public half of a token: 8 random bytes in hex. */
-export const obolIdSchema = z.string().regex(/^[0-9a-f]{16}$/, '16 hex characters').brand<'ObolId'>();
+export const obolIdSchema = z
+  .string()
+  .regex(/^[0-9a-f]{16}$/, '16 hex characters')
+  .brand<'ObolId'>();
 export type ObolId = z.infer<typeof obolIdSchema>;
 
-export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/, '64 hex characters').brand<'Digest'>();
+export const digestSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, '64 hex characters')
+  .brand<'Digest'>();
 export type Digest = z.infer<typeof digestSchema>;
 
 /** RFC 3339 in UTC with up to 9 fractional digits. */

@@ -2,13 +2,7 @@ import { z } from 'zod';
 import { jsonDepthMax } from './limits.ts';
 
 /** A JSON value as parsed from the wire. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
@@ -22,7 +16,8 @@ function isJson(value: unknown): boolean {
     if (part === null || typeof part === 'string' || typeof part === 'boolean') continue;
     if (typeof part === 'number' && Number.isFinite(part)) continue;
     if (typeof part !== 'object' || depth >= jsonDepthMax) return false;
-    for (const inner of Array.isArray(part) ? part : Object.values(part)) waiting.push({ value: inner, depth: depth + 1 });
+    for (const inner of Array.isArray(part) ? part : Object.values(part))
+      waiting.push({ value: inner, depth: depth + 1 });
   }
   return true;
 }

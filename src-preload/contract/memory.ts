@@ -1,11 +1,27 @@
 import { z } from 'zod';
-import { changesetIdSchema, cursorSchema, digestSchema, manifestIdSchema, memoryIdSchema, projectIdSchema, refNameSchema, timestampSchema } from './ids.ts';
-import { jsonObjectSchema } from './json.ts';
 import { opTypeSchema } from './changeset.ts';
+import {
+  changesetIdSchema,
+  cursorSchema,
+  digestSchema,
+  manifestIdSchema,
+  memoryIdSchema,
+  projectIdSchema,
+  refNameSchema,
+  timestampSchema,
+} from './ids.ts';
+import { jsonObjectSchema } from './json.ts';
 
 export const projectionVersion = 'memory-context/v1';
 
-export const memoryStatuses = ['active', 'corrected', 'superseded', 'duplicate', 'deprecation_proposed', 'conflicted'] as const;
+export const memoryStatuses = [
+  'active',
+  'corrected',
+  'superseded',
+  'duplicate',
+  'deprecation_proposed',
+  'conflicted',
+] as const;
 
 /** One memory in the state that it has at a head (`lethe.md` §2.7). */
 export const acceptedMemorySchema = z.strictObject({

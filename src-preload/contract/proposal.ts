@@ -1,6 +1,16 @@
 import { z } from 'zod';
-import { changesetIdSchema, digestSchema, findingIdSchema, memoryIdSchema, principalIdSchema, projectIdSchema, proposalIdSchema, refNameSchema, timestampSchema } from './ids.ts';
 import { semanticDiffSchema } from './diff.ts';
+import {
+  changesetIdSchema,
+  digestSchema,
+  findingIdSchema,
+  memoryIdSchema,
+  principalIdSchema,
+  projectIdSchema,
+  proposalIdSchema,
+  refNameSchema,
+  timestampSchema,
+} from './ids.ts';
 import { jsonObjectSchema } from './json.ts';
 
 export const proposalStatuses = ['pending', 'merging', 'completed', 'rejected', 'canceled', 'expired'] as const;

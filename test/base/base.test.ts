@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { timestampSchema } from '../../src-preload/contract/ids.ts';
 import { AssertionFailed, assert, assertNever } from '../../src-main/base/assert.ts';
 import { fromTimestamp, toTimestamp } from '../../src-main/base/clock.ts';
 import { Fault, toFault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
+import { timestampSchema } from '../../src-preload/contract/ids.ts';
 
 describe('time on the wire', () => {
   test('trailing zeros of the fraction are trimmed', () => {
@@ -21,7 +21,12 @@ describe('time on the wire', () => {
 describe('faults', () => {
   test('a fault crosses a door as code, kind, message and data, without its cause', () => {
     const fault = new Fault('REF_MOVED', 'The ref moved.', { actual: 'x' }, { cause: new Error('secret') });
-    expect(fault.toWire()).toEqual({ code: 'REF_MOVED', kind: 'conflict', message: 'The ref moved.', data: { actual: 'x' } });
+    expect(fault.toWire()).toEqual({
+      code: 'REF_MOVED',
+      kind: 'conflict',
+      message: 'The ref moved.',
+      data: { actual: 'x' },
+    });
   });
 
   test('an unknown error becomes INTERNAL without a word of its text', () => {
@@ -44,7 +49,8 @@ describe('identities', () => {
     const made = Array.from({ length: 2_000 }, () => ids.uuidv7());
     expect(made).toEqual(made.toSorted());
     expect(new Set(made).size).toBe(made.length);
-    for (const id of made.slice(0, 20)) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const id of made.slice(0, 20))
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(ids.randomBytes(32).length).toBe(32);
   });
 });

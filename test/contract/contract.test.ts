@@ -6,7 +6,8 @@ import { faultKindByCode, faultKinds } from '../../src-preload/contract/faults.t
 import { actorIdSchema, projectIdSchema, refNameSchema, timestampSchema } from '../../src-preload/contract/ids.ts';
 import { jsonObjectSchema, jsonValueSchema } from '../../src-preload/contract/json.ts';
 
-const accepts = (schema: z.ZodType, values: readonly unknown[]): unknown[] => values.filter((value) => schema.safeParse(value).success);
+const accepts = (schema: z.ZodType, values: readonly unknown[]): unknown[] =>
+  values.filter((value) => schema.safeParse(value).success);
 
 describe('the command table', () => {
   test('names are <family>.<verb>, unique, and their tools stay under 60 characters', () => {
@@ -47,7 +48,12 @@ describe('the command table', () => {
   });
 
   test('the wire form of every command is pinned', () => {
-    const shapes = commandTable.map((row) => [row.name, row.scope, z.toJSONSchema(row.input, { io: 'input' }), z.toJSONSchema(row.output, { io: 'output' })]);
+    const shapes = commandTable.map((row) => [
+      row.name,
+      row.scope,
+      z.toJSONSchema(row.input, { io: 'input' }),
+      z.toJSONSchema(row.output, { io: 'output' }),
+    ]);
     const digest = createHash('sha256').update(JSON.stringify(shapes)).digest('hex').slice(0, 16);
     expect(digest).toMatchInlineSnapshot(`"2820c44b631367ff"`);
   });
@@ -71,22 +77,48 @@ describe('free-form JSON', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(accepts(jsonValueSchema, [deep, undefined, Number.NaN, 1n, () => 1])).toEqual([]);
-    expect(accepts(jsonObjectSchema, [null, [], 'text', { a: undefined }, { a: { b: Number.POSITIVE_INFINITY } }])).toEqual([]);
+    expect(
+      accepts(jsonObjectSchema, [null, [], 'text', { a: undefined }, { a: { b: Number.POSITIVE_INFINITY } }]),
+    ).toEqual([]);
     expect(z.toJSONSchema(jsonObjectSchema)).toMatchObject({ type: 'object' });
   });
 });
 
 describe('names', () => {
   test('ref names', () => {
-    expect(accepts(refNameSchema, ['refs/shared/main', 'refs/agents/a/main', 'refs/repos/r/feature.x/1_2-3', 'refs/a/b/c/d/e/f'])).toHaveLength(4);
     expect(
-      accepts(refNameSchema, ['', 'main', 'refs/main', 'refs//main', 'refs/a/..', 'refs/a/./b', 'refs/a/b/', 'refs/a b/c', 'refs/ä/b', 'refs/a/b/c/d/e/f/g', `refs/a/${'x'.repeat(129)}`, 'refs/a/b\n']),
+      accepts(refNameSchema, [
+        'refs/shared/main',
+        'refs/agents/a/main',
+        'refs/repos/r/feature.x/1_2-3',
+        'refs/a/b/c/d/e/f',
+      ]),
+    ).toHaveLength(4);
+    expect(
+      accepts(refNameSchema, [
+        '',
+        'main',
+        'refs/main',
+        'refs//main',
+        'refs/a/..',
+        'refs/a/./b',
+        'refs/a/b/',
+        'refs/a b/c',
+        'refs/ä/b',
+        'refs/a/b/c/d/e/f/g',
+        `refs/a/${'x'.repeat(129)}`,
+        'refs/a/b\n',
+      ]),
     ).toEqual([]);
   });
 
   test('project ids are exact: printable, trimmed, never the wildcard', () => {
-    expect(accepts(projectIdSchema, ['demo', 'Demo', 'a', 'a/b', 'my project', '日本語', 'x'.repeat(128)])).toHaveLength(7);
-    expect(accepts(projectIdSchema, ['', ' ', '*', 'a*', ' a', 'a ', 'a\nb', 'a\u0000', 'a\u202Eb', 'x'.repeat(129)])).toEqual([]);
+    expect(
+      accepts(projectIdSchema, ['demo', 'Demo', 'a', 'a/b', 'my project', '日本語', 'x'.repeat(128)]),
+    ).toHaveLength(7);
+    expect(
+      accepts(projectIdSchema, ['', ' ', '*', 'a*', ' a', 'a ', 'a\nb', 'a\u0000', 'a\u202Eb', 'x'.repeat(129)]),
+    ).toEqual([]);
   });
 
   test('actor ids are one path component', () => {
@@ -96,6 +128,13 @@ describe('names', () => {
 
   test('timestamps are UTC with up to nine digits', () => {
     expect(accepts(timestampSchema, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000000006Z'])).toHaveLength(2);
-    expect(accepts(timestampSchema, ['2026-01-02', '2026-01-02T03:04:05', '2026-01-02T03:04:05+02:00', '2026-02-30T00:00:00Z'])).toEqual([]);
+    expect(
+      accepts(timestampSchema, [
+        '2026-01-02',
+        '2026-01-02T03:04:05',
+        '2026-01-02T03:04:05+02:00',
+        '2026-02-30T00:00:00Z',
+      ]),
+    ).toEqual([]);
   });
 });

@@ -6,7 +6,18 @@ import { type Browser, chromium, type Page } from '@playwright/test';
 const root = resolve(import.meta.dirname, '../..');
 const shots = join(root, 'test-results/screens');
 /** The screens that `docs/screens` shows. `UPDATE_SCREENS=1` renews them from what the journey saw. */
-export const screens = ['agents', 'connect-agent', 'empty', 'history', 'inbox', 'memory', 'memory-past', 'compare', 'review', 'review-dark'] as const;
+export const screens = [
+  'agents',
+  'connect-agent',
+  'empty',
+  'history',
+  'inbox',
+  'memory',
+  'memory-past',
+  'compare',
+  'review',
+  'review-dark',
+] as const;
 export type ScreenName = (typeof screens)[number];
 
 const quietFlags = [
@@ -35,13 +46,18 @@ export class DeskPage {
     const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
     const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const browser = await chromium.launch({ executablePath, args: [...sandbox, ...quietFlags] });
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: 'light', reducedMotion: 'reduce' });
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      colorScheme: 'light',
+      reducedMotion: 'reduce',
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     const desk = new DeskPage(browser, page);
     page.on('pageerror', (error) => desk.complaints.push(`error: ${error.message}`));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource:')) desk.complaints.push(`console: ${message.text()}`);
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource:'))
+        desk.complaints.push(`console: ${message.text()}`);
     });
     await page.exposeFunction('complain', (text: string) => desk.complaints.push(text));
     await page.addInitScript(() => {
@@ -59,8 +75,11 @@ export class DeskPage {
     await this.page.mouse.move(0, 0);
     await this.page.waitForTimeout(250);
     const found = await new AxeBuilder({ page: this.page }).analyze();
-    const serious = found.violations.filter((violation) => violation.impact === 'serious' || violation.impact === 'critical');
-    for (const { id, nodes } of serious) this.barriers.push(`${name}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
+    const serious = found.violations.filter(
+      (violation) => violation.impact === 'serious' || violation.impact === 'critical',
+    );
+    for (const { id, nodes } of serious)
+      this.barriers.push(`${name}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
     mkdirSync(shots, { recursive: true });
     const path = join(shots, `${name}.png`);
     await this.page.screenshot({ path });

@@ -14,6 +14,7 @@ const refSchema = z.object({ head_changeset_id: z.string() });
 
 /** One agent that commits without end to a ref of its own, and remembers what was acknowledged. */
 class Writer {
+  readonly name: string;
   readonly ref: string;
   readonly acknowledged = new Map<string, string>();
   /** The commit that was sent and not answered when the engine died. */
@@ -21,14 +22,27 @@ class Writer {
   head = '';
   count = 0;
 
-  constructor(actorId: string, readonly name: string) {
+  constructor(actorId: string, name: string) {
+    this.name = name;
     this.ref = `refs/agents/${actorId}/main`;
   }
 
   request(key: string, parent: string): Record<string, unknown> {
     const content = `memory ${key} of ${this.name}`;
-    const ops = [0, 1, 2].map((ordinal) => ({ ordinal, op_type: 'add_memory', payload: { content: `${content}, part ${ordinal}`, kind: 'fact' } }));
-    return { project, ref: this.ref, expected_head: parent, parent_ids: [parent], message: key, idempotency_key: key, ops };
+    const ops = [0, 1, 2].map((ordinal) => ({
+      ordinal,
+      op_type: 'add_memory',
+      payload: { content: `${content}, part ${ordinal}`, kind: 'fact' },
+    }));
+    return {
+      project,
+      ref: this.ref,
+      expected_head: parent,
+      parent_ids: [parent],
+      message: key,
+      idempotency_key: key,
+      ops,
+    };
   }
 
   /** Commits until the connection breaks. */
@@ -61,10 +75,15 @@ describe('the engine is killed in the middle of commits, twenty times', () => {
     const first = agents[0];
     if (first === undefined) throw new Error('there is a first agent');
     const setUp = await household.client('sdk2-auto', serving.mcp, first.token);
-    const root = z.object({ ref: refSchema }).parse((await setUp.call('memory_repo_init', { project })).structured).ref.head_changeset_id;
+    const root = z.object({ ref: refSchema }).parse((await setUp.call('memory_repo_init', { project })).structured)
+      .ref.head_changeset_id;
     for (const { token, writer } of agents) {
       const client = await household.client('sdk2-auto', serving.mcp, token);
-      const made = await client.call('memory_branch_create', { project, ref_name: writer.ref, head_changeset_id: root });
+      const made = await client.call('memory_branch_create', {
+        project,
+        ref_name: writer.ref,
+        head_changeset_id: root,
+      });
       expect(made.isError, made.text).toBe(false);
       writer.head = root;
     }
@@ -73,7 +92,9 @@ describe('the engine is killed in the middle of commits, twenty times', () => {
 
   test('every acknowledged changeset is there, no half-applied one, chain and ledger hold', async () => {
     for (let kill = 0; kill < kills; kill += 1) {
-      const clients = await Promise.all(agents.map(({ token }, index) => household.client(index % 2 === 0 ? 'sdk2-auto' : 'sdk1', serving.mcp, token)));
+      const clients = await Promise.all(
+        agents.map(({ token }, index) => household.client(index % 2 === 0 ? 'sdk2-auto' : 'sdk1', serving.mcp, token)),
+      );
       const running = agents.map(({ writer }, index) => {
         const client = clients[index];
         if (client === undefined) throw new Error('each writer has a client');
@@ -104,22 +125,34 @@ async function recover(household: Household, serving: Serving, token: string, wr
   const found: z.infer<typeof changesetSchema>[] = [];
   let cursor: string | undefined;
   do {
-    const page = await client.call('memory_log', { project, ref: writer.ref, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.call('memory_log', {
+      project,
+      ref: writer.ref,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     expect(page.isError, page.text).toBe(false);
     const log = logSchema.parse(page.structured);
     found.push(...log.changesets);
     cursor = log.next_cursor;
   } while (cursor !== undefined);
 
-  const keys = found.toReversed().slice(1).map((changeset) => changeset.message);
+  const keys = found
+    .toReversed()
+    .slice(1)
+    .map((changeset) => changeset.message);
   const late = writer.unanswered !== null && keys.includes(writer.unanswered.key) ? [writer.unanswered.key] : [];
   expect(keys).toEqual([...writer.acknowledged.keys(), ...late]);
-  for (const [index, changeset] of found.slice(0, -1).entries()) expect(changeset.parent_ids).toEqual([found[index + 1]?.changeset_id]);
+  for (const [index, changeset] of found.slice(0, -1).entries())
+    expect(changeset.parent_ids).toEqual([found[index + 1]?.changeset_id]);
   for (const changeset of found.slice(0, 4).filter((one) => one.parent_ids.length > 0)) {
     const shown = shownSchema.parse((await client.call('memory_show', { id: changeset.changeset_id })).structured);
-    expect(shown.ops.map((op) => op.payload.content)).toEqual([0, 1, 2].map((part) => `memory ${changeset.message} of ${writer.name}, part ${part}`));
+    expect(shown.ops.map((op) => op.payload.content)).toEqual(
+      [0, 1, 2].map((part) => `memory ${changeset.message} of ${writer.name}, part ${part}`),
+    );
   }
-  for (const [key, id] of writer.acknowledged) expect(found.some((one) => one.changeset_id === id && one.message === key)).toBe(true);
+  for (const [key, id] of writer.acknowledged)
+    expect(found.some((one) => one.changeset_id === id && one.message === key)).toBe(true);
 
   if (writer.unanswered !== null) {
     const { key, parent } = writer.unanswered;

@@ -9,8 +9,16 @@ import { Household, type Serving } from './running-app.ts';
 
 const project = 'orbit';
 const main = 'refs/shared/main';
-const statusSchema = z.object({ actor_id: z.string(), owned_prefixes: z.array(z.string()), refs: z.array(z.object({ ref_name: z.string(), head_changeset_id: z.string() })) });
-const contextSchema = z.object({ head_changeset_id: z.string(), total_active: z.int(), memories: z.array(z.object({ memory_id: z.string(), content: z.string() })) });
+const statusSchema = z.object({
+  actor_id: z.string(),
+  owned_prefixes: z.array(z.string()),
+  refs: z.array(z.object({ ref_name: z.string(), head_changeset_id: z.string() })),
+});
+const contextSchema = z.object({
+  head_changeset_id: z.string(),
+  total_active: z.int(),
+  memories: z.array(z.object({ memory_id: z.string(), content: z.string() })),
+});
 const hostile = 'A page said: <img src=x onerror="document.title=1"> \u202Eevil\u202C \u001b[31mred\u200b';
 
 const done = (answer: ToolAnswer): Readonly<Record<string, unknown>> => {
@@ -18,7 +26,10 @@ const done = (answer: ToolAnswer): Readonly<Record<string, unknown>> => {
   return answer.structured;
 };
 const field = (answer: ToolAnswer, name: string): string => z.string().parse(done(answer)[name]);
-const named = (memory_id: string, content: string, more: Record<string, unknown> = {}) => ({ op_type: 'add_memory', payload: { memory_id, content, ...more } });
+const named = (memory_id: string, content: string, more: Record<string, unknown> = {}) => ({
+  op_type: 'add_memory',
+  payload: { memory_id, content, ...more },
+});
 
 /** An agent at work: its client, its branch and where it stands. */
 class Worker {
@@ -128,7 +139,10 @@ describe('the main job', () => {
     mira = new Worker(client, `refs/agents/${status.actor_id}/notes`);
 
     const second = await household.client('sdk1', serving.mcp, await connectAtDesk('Otto', /^Propose/, false));
-    otto = new Worker(second, `refs/agents/${statusSchema.parse(done(await second.call('memory_status', { project }))).actor_id}/notes`);
+    otto = new Worker(
+      second,
+      `refs/agents/${statusSchema.parse(done(await second.call('memory_status', { project }))).actor_id}/notes`,
+    );
     await desk.button('Done').click();
     readerToken = await connectAtDesk('Reader', /^Read/, false);
     await desk.button('Done').click();
@@ -138,11 +152,22 @@ describe('the main job', () => {
   test('an agent branches, commits and proposes; the owner sees it arrive', async () => {
     await mira.branch(root);
     await mira.commit('What I learned while setting up the service', [
-      named('api-port', 'The API listens on port 8080.', { kind: 'fact', scope: 'service', tags: ['network'], confidence: 0.9 }),
-      named('deploys', 'Decision: deploy from main only, after the nightly tests.', { kind: 'decision', scope: 'release', visibility: 'shared' }),
+      named('api-port', 'The API listens on port 8080.', {
+        kind: 'fact',
+        scope: 'service',
+        tags: ['network'],
+        confidence: 0.9,
+      }),
+      named('deploys', 'Decision: deploy from main only, after the nightly tests.', {
+        kind: 'decision',
+        scope: 'release',
+        visibility: 'shared',
+      }),
       named('style', 'The team writes dates as 2026-11-30.', { kind: 'observation', tags: ['style', 'docs'] }),
     ]);
-    await mira.commit('A note with text from a web page', [named('web-note', hostile, { kind: 'record', tags: ['untrusted'] })]);
+    await mira.commit('A note with text from a web page', [
+      named('web-note', hostile, { kind: 'record', tags: ['untrusted'] }),
+    ]);
     expect((await context(reader)).total_active).toBe(0);
     await desk.goTo('Inbox');
     await mira.propose(root, 'Facts about the service, from setting it up');
@@ -168,17 +193,37 @@ describe('the main job', () => {
   test('another agent reads the accepted memory, and searches it', async () => {
     const read = await context(reader);
     expect(read.total_active).toBe(4);
-    expect(read.memories.map((memory) => memory.memory_id).toSorted()).toEqual(['api-port', 'deploys', 'style', 'web-note']);
+    expect(read.memories.map((memory) => memory.memory_id).toSorted()).toEqual([
+      'api-port',
+      'deploys',
+      'style',
+      'web-note',
+    ]);
     expect(read.memories.find((memory) => memory.memory_id === 'web-note')?.content).toBe(hostile);
-    const found = z.object({ matches: z.array(z.object({ memory: z.object({ memory_id: z.string() }) })) }).parse(done(await reader.call('memory_search', { project, query: 'port 8080' })));
+    const found = z
+      .object({ matches: z.array(z.object({ memory: z.object({ memory_id: z.string() }) })) })
+      .parse(done(await reader.call('memory_search', { project, query: 'port 8080' })));
     expect(found.matches[0]?.memory.memory_id).toBe('api-port');
   });
 
   test('two agents change different memories: the second merge is a merge commit', async () => {
     const base = (await context(reader)).head_changeset_id;
     await otto.branch(base);
-    await otto.commit('The port moved', [{ op_type: 'correct_memory', target_event_id: 'api-port', payload: { content: 'The API listens on port 9090, behind the proxy.', confidence: 0.95 } }]);
-    await mira.commit('A better rule for dates', [{ op_type: 'supersede_memory', target_event_id: 'style', resulting_event_id: 'style-2', payload: { content: 'Dates are written as 30 November 2026 in prose.', kind: 'observation' } }]);
+    await otto.commit('The port moved', [
+      {
+        op_type: 'correct_memory',
+        target_event_id: 'api-port',
+        payload: { content: 'The API listens on port 9090, behind the proxy.', confidence: 0.95 },
+      },
+    ]);
+    await mira.commit('A better rule for dates', [
+      {
+        op_type: 'supersede_memory',
+        target_event_id: 'style',
+        resulting_event_id: 'style-2',
+        payload: { content: 'Dates are written as 30 November 2026 in prose.', kind: 'observation' },
+      },
+    ]);
     const correction = await otto.propose(base, 'Port 8080 is gone: correct it');
     await mira.propose(base, 'Dates in prose');
     await desk.goTo('Inbox');
@@ -205,7 +250,12 @@ describe('the main job', () => {
 
     const now = await context(reader);
     expect(now.memories.map((memory) => memory.content)).toContain('The API listens on port 9090, behind the proxy.');
-    expect(now.memories.map((memory) => memory.memory_id).toSorted()).toEqual(['api-port', 'deploys', 'style-2', 'web-note']);
+    expect(now.memories.map((memory) => memory.memory_id).toSorted()).toEqual([
+      'api-port',
+      'deploys',
+      'style-2',
+      'web-note',
+    ]);
     const then = await context(reader, { head_changeset_id: base });
     expect(then.memories.map((memory) => memory.content)).toContain('The API listens on port 8080.');
     const shown = done(await reader.call('memory_proposal_show', { proposal_id: correction }));
@@ -217,7 +267,9 @@ describe('the main job', () => {
     const ref = `${otto.ref}-2`;
     const second = new Worker(otto.client, ref);
     await second.branch(base);
-    await second.commit('Something doubtful', [named('doubt', 'The tests may be skipped on Fridays.', { kind: 'decision', scope: 'release' })]);
+    await second.commit('Something doubtful', [
+      named('doubt', 'The tests may be skipped on Fridays.', { kind: 'decision', scope: 'release' }),
+    ]);
     const proposal = await second.propose(base, 'Skip tests on Fridays');
     await desk.goTo('Inbox');
     await desk.page.getByRole('link', { name: /Skip tests on Fridays/ }).click();
@@ -228,7 +280,9 @@ describe('the main job', () => {
     await desk.sees(/^Rejected\. Nothing of it is in shared memory/);
     const kept = done(await otto.client.call('memory_show', { id: second.head }));
     expect(JSON.stringify(kept)).toContain('The tests may be skipped on Fridays.');
-    expect(JSON.stringify(done(await otto.client.call('memory_proposal_show', { proposal_id: proposal })))).toContain('Nobody decided that.');
+    expect(JSON.stringify(done(await otto.client.call('memory_proposal_show', { proposal_id: proposal })))).toContain(
+      'Nobody decided that.',
+    );
     expect((await context(reader)).memories.some((memory) => memory.memory_id === 'doubt')).toBe(false);
   });
 
@@ -256,7 +310,9 @@ describe('the main job', () => {
 
   /** The head of main after the first merge, from the log. */
   const firstMergedHead = async (): Promise<string | undefined> => {
-    const log = z.object({ changesets: z.array(z.object({ changeset_id: z.string(), message: z.string() })) }).parse(done(await reader.call('memory_log', { project, all_parents: true, limit: 50 })));
+    const log = z
+      .object({ changesets: z.array(z.object({ changeset_id: z.string(), message: z.string() })) })
+      .parse(done(await reader.call('memory_log', { project, all_parents: true, limit: 50 })));
     return log.changesets.find((changeset) => changeset.message === 'A note with text from a web page')?.changeset_id;
   };
 
@@ -268,7 +324,11 @@ describe('the main job', () => {
     const boxes = desk.page.getByRole('checkbox', { name: /^Select .* to compare$/ });
     await boxes.last().check();
     await boxes.first().check();
-    await desk.button(/^Compare/).or(desk.page.getByRole('link', { name: /^Compare/ })).first().click();
+    await desk
+      .button(/^Compare/)
+      .or(desk.page.getByRole('link', { name: /^Compare/ }))
+      .first()
+      .click();
     await desk.page.getByRole('heading', { name: 'Compare' }).waitFor();
     await desk.sees('The API listens on port');
     await desk.show('compare');

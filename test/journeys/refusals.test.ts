@@ -49,7 +49,9 @@ describe('what the product refuses, through its real doors', () => {
   };
   const mainHead = async (): Promise<string> => {
     const answer = await writer.call('memory_ref_list', { project });
-    const refs = z.object({ refs: z.array(z.object({ ref_name: z.string(), head_changeset_id: z.string() })) }).parse(answer.structured).refs;
+    const refs = z
+      .object({ refs: z.array(z.object({ ref_name: z.string(), head_changeset_id: z.string() })) })
+      .parse(answer.structured).refs;
     return refs.find((one) => one.ref_name === main)?.head_changeset_id ?? '';
   };
   const propose = async (): Promise<string> =>
@@ -64,8 +66,10 @@ describe('what the product refuses, through its real doors', () => {
       }),
       'proposal_id',
     );
-  const approve = (proposal_id: string, more: Record<string, unknown> = {}) => reviewer.call('memory_merge_review', { proposal_id, verdict: 'approve', ...more });
-  const merge = (client: AgentClient, proposal_id: string) => client.call('memory_merge', { proposal_id, idempotency_key: randomUUID() });
+  const approve = (proposal_id: string, more: Record<string, unknown> = {}) =>
+    reviewer.call('memory_merge_review', { proposal_id, verdict: 'approve', ...more });
+  const merge = (client: AgentClient, proposal_id: string) =>
+    client.call('memory_merge', { proposal_id, idempotency_key: randomUUID() });
 
   beforeAll(async () => {
     serving = await household.serve();
@@ -75,10 +79,14 @@ describe('what the product refuses, through its real doors', () => {
     writer = await household.client('sdk2-auto', serving.mcp, agent.token);
     stranger = await household.client('sdk1', serving.mcp, other.token);
     reviewer = await household.client('sdk2-legacy', serving.mcp, reviewing.token);
-    const made = z.object({ ref: z.object({ head_changeset_id: z.string() }) }).parse((await writer.call('memory_repo_init', { project })).structured);
+    const made = z
+      .object({ ref: z.object({ head_changeset_id: z.string() }) })
+      .parse((await writer.call('memory_repo_init', { project })).structured);
     root = made.ref.head_changeset_id;
     ref = `refs/agents/${agent.actorId}/work`;
-    expect((await writer.call('memory_branch_create', { project, ref_name: ref, head_changeset_id: root })).isError).toBe(false);
+    expect(
+      (await writer.call('memory_branch_create', { project, ref_name: ref, head_changeset_id: root })).isError,
+    ).toBe(false);
     head = root;
     await committed('the first memory');
   });
@@ -91,14 +99,28 @@ describe('what the product refuses, through its real doors', () => {
   });
 
   test('a direct write to refs/shared/main, and a branch below refs/shared', async () => {
-    expect(refusal(await commit(writer, { ref: main, expected_head: root, parent_ids: [root] })).code).toBe('PROTECTED_REF');
-    expect(refusal(await writer.call('memory_branch_create', { project, ref_name: 'refs/shared/mine', head_changeset_id: root })).code).toBe('PROTECTED_REF');
+    expect(refusal(await commit(writer, { ref: main, expected_head: root, parent_ids: [root] })).code).toBe(
+      'PROTECTED_REF',
+    );
+    expect(
+      refusal(
+        await writer.call('memory_branch_create', { project, ref_name: 'refs/shared/mine', head_changeset_id: root }),
+      ).code,
+    ).toBe('PROTECTED_REF');
     expect(await mainHead()).toBe(root);
   });
 
   test('somebody else’s ref', async () => {
     expect(refusal(await commit(stranger, {})).code).toBe('NOT_REF_OWNER');
-    expect(refusal(await stranger.call('memory_branch_create', { project, ref_name: `refs/agents/${agent.actorId}/theirs`, head_changeset_id: root })).code).toBe('NOT_REF_OWNER');
+    expect(
+      refusal(
+        await stranger.call('memory_branch_create', {
+          project,
+          ref_name: `refs/agents/${agent.actorId}/theirs`,
+          head_changeset_id: root,
+        }),
+      ).code,
+    ).toBe('NOT_REF_OWNER');
   });
 
   test('an unknown key, named, before anything happens', async () => {
@@ -118,8 +140,17 @@ describe('what the product refuses, through its real doors', () => {
     const key = randomUUID();
     const before = head;
     const first = field(await commit(writer, { idempotency_key: key, ops: add('once') }), 'changeset_id');
-    expect(field(await commit(writer, { idempotency_key: key, ops: add('once'), expected_head: before, parent_ids: [before] }), 'changeset_id')).toBe(first);
-    expect(refusal(await commit(writer, { idempotency_key: key, ops: add('twice'), expected_head: before, parent_ids: [before] })).code).toBe('IDEMPOTENCY_MISMATCH');
+    expect(
+      field(
+        await commit(writer, { idempotency_key: key, ops: add('once'), expected_head: before, parent_ids: [before] }),
+        'changeset_id',
+      ),
+    ).toBe(first);
+    expect(
+      refusal(
+        await commit(writer, { idempotency_key: key, ops: add('twice'), expected_head: before, parent_ids: [before] }),
+      ).code,
+    ).toBe('IDEMPOTENCY_MISMATCH');
     head = first;
   });
 
@@ -132,7 +163,9 @@ describe('what the product refuses, through its real doors', () => {
 
     // the same agent, later trusted to review: still not its own work
     expect((await household.command('charon', 'principal', 'reconcile', 'Writer', 'review', project)).code).toBe(0);
-    expect(refusal(await writer.call('memory_merge_review', { proposal_id: proposal, verdict: 'approve' })).code).toBe('SELF_REVIEW');
+    expect(refusal(await writer.call('memory_merge_review', { proposal_id: proposal, verdict: 'approve' })).code).toBe(
+      'SELF_REVIEW',
+    );
     expect((await approve(proposal)).isError).toBe(false);
     expect(refusal(await merge(writer, proposal)).code).toBe('SELF_APPROVAL');
     expect((await household.command('charon', 'principal', 'reconcile', 'Writer', 'propose', project)).code).toBe(0);
@@ -143,7 +176,15 @@ describe('what the product refuses, through its real doors', () => {
     await committed('not yet approved');
     const proposal = await propose();
     expect(refusal(await merge(reviewer, proposal)).code).toBe('NOT_APPROVED');
-    expect((await reviewer.call('memory_merge_review', { proposal_id: proposal, verdict: 'request_changes', comment: 'say why' })).isError).toBe(false);
+    expect(
+      (
+        await reviewer.call('memory_merge_review', {
+          proposal_id: proposal,
+          verdict: 'request_changes',
+          comment: 'say why',
+        })
+      ).isError,
+    ).toBe(false);
     expect(refusal(await merge(reviewer, proposal)).code).toBe('CHANGES_REQUESTED');
     expect(refusal(await stranger.call('memory_merge_cancel', { proposal_id: proposal })).code).toBe('NOT_ORIGINATOR');
     expect((await writer.call('memory_merge_cancel', { proposal_id: proposal })).isError).toBe(false);
@@ -166,7 +207,9 @@ describe('what the product refuses, through its real doors', () => {
   test('a merge whose two sides changed the same memory, naming it; main stays', async () => {
     const memory = 'shared-fact';
     const named = (content: string) => [{ ordinal: 0, op_type: 'add_memory', payload: { content, memory_id: memory } }];
-    const correct = (content: string) => [{ ordinal: 0, op_type: 'correct_memory', target_event_id: memory, payload: { content } }];
+    const correct = (content: string) => [
+      { ordinal: 0, op_type: 'correct_memory', target_event_id: memory, payload: { content } },
+    ];
     head = field(await commit(writer, { ops: named('the port is 1') }), 'changeset_id');
     const base = head;
     const added = await propose();
@@ -174,12 +217,24 @@ describe('what the product refuses, through its real doors', () => {
     expect((await merge(reviewer, added)).isError).toBe(false);
 
     const theirs = `refs/agents/${other.actorId}/work`;
-    expect((await stranger.call('memory_branch_create', { project, ref_name: theirs, head_changeset_id: base })).isError).toBe(false);
-    const rival = field(await commit(stranger, { ref: theirs, expected_head: base, parent_ids: [base], ops: correct('the port is 2') }), 'changeset_id');
+    expect(
+      (await stranger.call('memory_branch_create', { project, ref_name: theirs, head_changeset_id: base })).isError,
+    ).toBe(false);
+    const rival = field(
+      await commit(stranger, { ref: theirs, expected_head: base, parent_ids: [base], ops: correct('the port is 2') }),
+      'changeset_id',
+    );
     head = field(await commit(writer, { ops: correct('the port is 3') }), 'changeset_id');
     const mine = await propose();
     const rivalProposal = field(
-      await stranger.call('memory_merge_propose', { project, target_ref: main, head_changeset_id: rival, base_changeset_id: base, message: 'mine', idempotency_key: randomUUID() }),
+      await stranger.call('memory_merge_propose', {
+        project,
+        target_ref: main,
+        head_changeset_id: rival,
+        base_changeset_id: base,
+        message: 'mine',
+        idempotency_key: randomUUID(),
+      }),
       'proposal_id',
     );
     expect((await approve(mine)).isError).toBe(false);
@@ -194,7 +249,12 @@ describe('what the product refuses, through its real doors', () => {
   test('a foreign Host, a foreign or null Origin, a cross-site page, a preflight, another content type: no data', async () => {
     const url = new URL(serving.mcp);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
-    const good = { host: url.host, 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${agent.token}` };
+    const good = {
+      host: url.host,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${agent.token}`,
+    };
     const attempts: readonly [string, Record<string, string>, number[]][] = [
       ['foreign host', { ...good, host: 'evil.example' }, [403]],
       ['host without our port', { ...good, host: 'localhost' }, [403]],
@@ -216,8 +276,18 @@ describe('what the product refuses, through its real doors', () => {
 
   test('a body of 2 MiB', async () => {
     const url = new URL(serving.mcp);
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_status', arguments: { project: 'x'.repeat(2 * 1_048_576) } } });
-    const headers = { host: url.host, 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${agent.token}` };
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'memory_status', arguments: { project: 'x'.repeat(2 * 1_048_576) } },
+    });
+    const headers = {
+      host: url.host,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${agent.token}`,
+    };
     const answer = await send({ port: Number(url.port), method: 'POST', path: url.pathname, headers, body });
     expect(answer.status).toBe(413);
   });
@@ -228,7 +298,9 @@ describe('what the product refuses, through its real doors', () => {
     const foreign = refusal(await client.call('memory_show', { id: head }));
     const unknown = refusal(await client.call('memory_show', { id: randomUUID() }));
     expect({ ...foreign, data: {} }).toEqual({ ...unknown, data: {} });
-    expect(refusal(await client.call('memory_log', { project })).code).toBe(refusal(await client.call('memory_log', { project: 'no-such-project' })).code);
+    expect(refusal(await client.call('memory_log', { project })).code).toBe(
+      refusal(await client.call('memory_log', { project: 'no-such-project' })).code,
+    );
   });
 
   test('a revoked token, from the next call on', async () => {

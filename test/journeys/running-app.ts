@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,8 +31,19 @@ export class Household {
 
   /** Starts the engine headless and resolves once it says that it serves. */
   async serve(options: { readonly ownerPage?: boolean; readonly env?: Record<string, string> } = {}): Promise<Serving> {
-    const flags = ['serve', '--home', this.home, '--port', '0', '--json', ...(options.ownerPage === true ? ['--owner-page'] : [])];
-    const child = spawn(process.execPath, [built('charon'), ...flags], { env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const flags = [
+      'serve',
+      '--home',
+      this.home,
+      '--port',
+      '0',
+      '--json',
+      ...(options.ownerPage === true ? ['--owner-page'] : []),
+    ];
+    const child = spawn(process.execPath, [built('charon'), ...flags], {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#processes.push(child);
     let complaints = '';
     child.stderr.on('data', (chunk: Buffer) => {
@@ -43,7 +54,10 @@ export class Household {
   }
 
   /** Runs `charon` or `lethe` as a user would, with `--home` and `--json`. */
-  async command(program: 'charon' | 'lethe', ...words: readonly string[]): Promise<{ readonly code: number; readonly output: unknown; readonly errors: string }> {
+  async command(
+    program: 'charon' | 'lethe',
+    ...words: readonly string[]
+  ): Promise<{ readonly code: number; readonly output: unknown; readonly errors: string }> {
     return new Promise((done) => {
       const args = [built(program), ...words, '--home', this.home, '--json'];
       execFile(process.execPath, args, { timeout: 60_000, maxBuffer: 64 * 1_048_576 }, (error, stdout, stderr) => {
@@ -54,7 +68,16 @@ export class Household {
   }
 
   /** A principal with a token, made by command line as the README says. */
-  async agent(name: string, profile: string, project: string): Promise<{ readonly principalId: string; readonly actorId: string; readonly obolId: string; readonly token: string }> {
+  async agent(
+    name: string,
+    profile: string,
+    project: string,
+  ): Promise<{
+    readonly principalId: string;
+    readonly actorId: string;
+    readonly obolId: string;
+    readonly token: string;
+  }> {
     const made = z
       .object({ principal: z.object({ principal_id: z.string(), actor_id: z.string() }) })
       .parse((await this.command('charon', 'principal', 'reconcile', name, profile, project)).output).principal;
@@ -75,7 +98,8 @@ export class Household {
   /** Ends what this journey started and removes the folder. */
   async clear(): Promise<void> {
     await Promise.allSettled(this.#clients.map((client) => client.close()));
-    for (const child of this.#processes) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    for (const child of this.#processes)
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     rmSync(resolve(this.home, '..'), { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -105,9 +129,6 @@ export class Serving {
     });
   }
 }
-
-/** Whether the built programs are there: journeys need `npm run build`. */
-export const isBuilt = existsSync(built('charon'));
 
 function firstLine(child: ChildProcess, complaints: () => string): Promise<string> {
   return new Promise((found, refused) => {

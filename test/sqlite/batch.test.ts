@@ -26,7 +26,8 @@ let batch: Batch<string>;
 const addNote = (text: string, parent: number | null = null) =>
   batch.write((db, emit) => {
     emit(text);
-    return db.command<[string, number | null]>('INSERT INTO note (text, parent) VALUES (?, ?)').run(text, parent).lastInsertRowid;
+    return db.command<[string, number | null]>('INSERT INTO note (text, parent) VALUES (?, ?)').run(text, parent)
+      .lastInsertRowid;
   });
 const notes = (): string[] =>
   connection
@@ -47,7 +48,10 @@ beforeEach(() => {
   connection = openStore(join(folder, 'test.db'), schema, clock);
   published = [];
   nowMs = 0;
-  batch = createBatch<string>(connection, { onCommitted: (events) => published.push([...events]), monotonicMs: () => nowMs });
+  batch = createBatch<string>(connection, {
+    onCommitted: (events) => published.push([...events]),
+    monotonicMs: () => nowMs,
+  });
 });
 afterEach(() => {
   connection.close();
@@ -140,7 +144,10 @@ describe('batches', () => {
 
   test('S16 events go out after the commit, in the order of the verbs', async () => {
     const seen: number[] = [];
-    const watching = createBatch<string>(connection, { onCommitted: () => void seen.push(connection.inTransaction ? -1 : notes().length), monotonicMs: () => 0 });
+    const watching = createBatch<string>(connection, {
+      onCommitted: () => void seen.push(connection.inTransaction ? -1 : notes().length),
+      monotonicMs: () => 0,
+    });
     const write = (text: string) =>
       watching.write((db, emit) => {
         emit(text);

@@ -32,7 +32,9 @@ const faultOf = (work: () => unknown): Fault => {
 describe('opening', () => {
   test('S1 a store is durable, checked and reads its settings back', () => {
     const connection = openStore(path, [first], clock);
-    expect(['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema'].map((name) => connection.pragma(name))).toEqual(['wal', 2, 1, 0]);
+    expect(
+      ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema'].map((name) => connection.pragma(name)),
+    ).toEqual(['wal', 2, 1, 0]);
     connection.close();
   });
 
@@ -43,7 +45,11 @@ describe('opening', () => {
   test('S2 migrations apply once, in order, with their record', () => {
     openStore(path, [first], clock).close();
     const connection = openStore(path, [first, second], clock);
-    expect(connection.query<[], { name: string; applied_at: string }>('SELECT name, applied_at FROM schema_versions ORDER BY name').all()).toEqual([
+    expect(
+      connection
+        .query<[], { name: string; applied_at: string }>('SELECT name, applied_at FROM schema_versions ORDER BY name')
+        .all(),
+    ).toEqual([
       { name: 'test_0001', applied_at: '2026-01-02T00:00:00Z' },
       { name: 'test_0002', applied_at: '2026-01-02T00:00:00Z' },
     ]);
@@ -54,7 +60,9 @@ describe('opening', () => {
     const broken = { name: 'test_0002', sql: 'CREATE TABLE c (id INTEGER) STRICT; INSERT INTO nowhere VALUES (1);' };
     expect(() => openStore(path, [first, broken], clock)).toThrow();
     const connection = openStore(path, [first], clock);
-    expect(connection.query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE name = 'c'").get()).toBeUndefined();
+    expect(
+      connection.query<[], { name: string }>("SELECT name FROM sqlite_schema WHERE name = 'c'").get(),
+    ).toBeUndefined();
     connection.close();
   });
 

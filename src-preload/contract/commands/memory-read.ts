@@ -1,10 +1,26 @@
 import { z } from 'zod';
-import { agentCommand } from '../command.ts';
 import { changesetSchema, memoryKinds, refSchema } from '../changeset.ts';
+import { agentCommand } from '../command.ts';
 import { semanticDiffSchema } from '../diff.ts';
-import { actorIdSchema, changesetIdSchema, cursorSchema, manifestIdSchema, memoryIdSchema, principalIdSchema, projectIdSchema, refNameSchema, timestampSchema } from '../ids.ts';
+import {
+  actorIdSchema,
+  changesetIdSchema,
+  cursorSchema,
+  manifestIdSchema,
+  memoryIdSchema,
+  principalIdSchema,
+  projectIdSchema,
+  refNameSchema,
+  timestampSchema,
+} from '../ids.ts';
 import { contextLimitMax, logLimitMax, queryBytesMax, tagBytesMax, tagsMax } from '../limits.ts';
-import { acceptedMemorySchema, lineageStepSchema, memoryContextSchema, relationshipSchema, searchMatchSchema } from '../memory.ts';
+import {
+  acceptedMemorySchema,
+  lineageStepSchema,
+  memoryContextSchema,
+  relationshipSchema,
+  searchMatchSchema,
+} from '../memory.ts';
 import { grantSchema, profileSchema, scopeSchema } from '../principal.ts';
 
 const kindsFilter = z.array(z.enum(memoryKinds)).max(memoryKinds.length).optional();
@@ -15,7 +31,8 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.status',
     title: 'Status of a project',
-    description: 'Heads of the project, and who you are in it: principal, actor id, profile, scopes, grants, the ref prefixes you own, open proposals, recovery mode. Call this first.',
+    description:
+      'Heads of the project, and who you are in it: principal, actor id, profile, scopes, grants, the ref prefixes you own, open proposals, recovery mode. Call this first.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,
@@ -37,7 +54,8 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.log',
     title: 'History of a ref',
-    description: 'Changesets of a ref, newest first: along first parents, or along all parents with all_parents. Ref defaults to refs/shared/main. Follow next_cursor for older ones.',
+    description:
+      'Changesets of a ref, newest first: along first parents, or along all parents with all_parents. Ref defaults to refs/shared/main. Follow next_cursor for older ones.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,
@@ -48,7 +66,12 @@ export const memoryReadCommands = [
       cursor: cursorSchema.optional(),
       all_parents: z.boolean().optional(),
     }),
-    output: z.strictObject({ project: projectIdSchema, ref: refNameSchema, changesets: z.array(changesetSchema), next_cursor: cursorSchema.optional() }),
+    output: z.strictObject({
+      project: projectIdSchema,
+      ref: refNameSchema,
+      changesets: z.array(changesetSchema),
+      next_cursor: cursorSchema.optional(),
+    }),
   }),
   agentCommand({
     name: 'memory.show',
@@ -63,11 +86,16 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.diff',
     title: 'Compare two changesets by meaning',
-    description: 'What changed in meaning from the base changeset to the target: memories added, corrected, superseded, decisions, tasks, visibility, evidence, each before and after.',
+    description:
+      'What changed in meaning from the base changeset to the target: memories added, corrected, superseded, decisions, tasks, visibility, evidence, each before and after.',
     scope: 'memory.read',
     project: 'object',
     mutates: false,
-    input: z.strictObject({ base_changeset_id: changesetIdSchema, target_changeset_id: changesetIdSchema, cursor: cursorSchema.optional() }),
+    input: z.strictObject({
+      base_changeset_id: changesetIdSchema,
+      target_changeset_id: changesetIdSchema,
+      cursor: cursorSchema.optional(),
+    }),
     output: semanticDiffSchema,
   }),
   agentCommand({
@@ -106,7 +134,8 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.search',
     title: 'Search memory',
-    description: 'Memories at a head that match the query, best first, each with the reason. Any language and punctuation; words are matched as written.',
+    description:
+      'Memories at a head that match the query, best first, each with the reason. Any language and punctuation; words are matched as written.',
     scope: 'memory.search',
     project: 'project',
     mutates: false,
@@ -130,7 +159,8 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.get',
     title: 'One memory and its lineage',
-    description: 'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships.',
+    description:
+      'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,

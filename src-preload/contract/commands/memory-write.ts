@@ -1,10 +1,35 @@
 import { z } from 'zod';
-import { agentCommand } from '../command.ts';
 import { changesetSchema, opTypeSchema, refSchema } from '../changeset.ts';
-import { changesetIdSchema, digestSchema, findingIdSchema, manifestIdSchema, projectIdSchema, proposalIdSchema, refNameSchema, cursorSchema } from '../ids.ts';
+import { agentCommand } from '../command.ts';
+import {
+  changesetIdSchema,
+  cursorSchema,
+  digestSchema,
+  findingIdSchema,
+  manifestIdSchema,
+  projectIdSchema,
+  proposalIdSchema,
+  refNameSchema,
+} from '../ids.ts';
 import { jsonObjectSchema } from '../json.ts';
-import { attestationsMax, attributionBytesMax, commentBytesMax, idempotencyKeyBytesMax, listLimitMax, messageBytesMax, opsMax, parentsMax } from '../limits.ts';
-import { mergeStrategySchema, proposalDetailSchema, proposalSchema, proposalStatusSchema, severitySchema, verdictSchema } from '../proposal.ts';
+import {
+  attestationsMax,
+  attributionBytesMax,
+  commentBytesMax,
+  idempotencyKeyBytesMax,
+  listLimitMax,
+  messageBytesMax,
+  opsMax,
+  parentsMax,
+} from '../limits.ts';
+import {
+  mergeStrategySchema,
+  proposalDetailSchema,
+  proposalSchema,
+  proposalStatusSchema,
+  severitySchema,
+  verdictSchema,
+} from '../proposal.ts';
 
 const idempotencyKey = z.string().min(1).max(idempotencyKeyBytesMax);
 const message = z.string().min(1).max(messageBytesMax);
@@ -24,7 +49,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.repo_init',
     title: 'Start memory for a project',
-    description: 'Creates the root changeset and the protected ref refs/shared/main of a project. Doing it again changes nothing and answers the same.',
+    description:
+      'Creates the root changeset and the protected ref refs/shared/main of a project. Doing it again changes nothing and answers the same.',
     scope: 'memory.commit',
     project: 'project',
     mutates: true,
@@ -34,7 +60,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.branch_create',
     title: 'Create a branch',
-    description: 'A ref of your own at an existing changeset: refs/agents/<your actor id>/…, refs/sessions/<your actor id>/…, refs/topics/… or refs/repos/<repo>/<branch>.',
+    description:
+      'A ref of your own at an existing changeset: refs/agents/<your actor id>/…, refs/sessions/<your actor id>/…, refs/topics/… or refs/repos/<repo>/<branch>.',
     scope: 'memory.branch',
     project: 'project',
     mutates: true,
@@ -72,7 +99,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.merge_propose',
     title: 'Propose a merge into shared memory',
-    description: 'Asks a reviewer to merge the changes between base and head into a protected ref. The proposal is pinned to that exact head.',
+    description:
+      'Asks a reviewer to merge the changes between base and head into a protected ref. The proposal is pinned to that exact head.',
     scope: 'memory.propose',
     project: 'project',
     mutates: true,
@@ -89,7 +117,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.merge_review',
     title: 'Review a proposal',
-    description: 'Records a verdict (approve, request_changes, reject) bound to the exact state of the proposal and of its target. You cannot review your own proposal.',
+    description:
+      'Records a verdict (approve, request_changes, reject) bound to the exact state of the proposal and of its target. You cannot review your own proposal.',
     scope: 'memory.review',
     project: 'object',
     mutates: true,
@@ -113,7 +142,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.merge',
     title: 'Merge an approved proposal',
-    description: 'Moves the protected ref by a signed, single-use authorization. Needs a current approval; refused when anything changed since.',
+    description:
+      'Moves the protected ref by a signed, single-use authorization. Needs a current approval; refused when anything changed since.',
     scope: 'memory.merge',
     project: 'object',
     mutates: true,

@@ -2,12 +2,25 @@ import { z } from 'zod';
 import { auditEntrySchema, verifyReportSchema } from '../audit.ts';
 import { graphNodeSchema, projectSchema, refSchema } from '../changeset.ts';
 import { ownerCommand } from '../command.ts';
-import { actorIdSchema, changesetIdSchema, cursorSchema, digestSchema, obolIdSchema, principalIdSchema, projectIdSchema, timestampSchema } from '../ids.ts';
+import {
+  actorIdSchema,
+  changesetIdSchema,
+  cursorSchema,
+  digestSchema,
+  obolIdSchema,
+  principalIdSchema,
+  projectIdSchema,
+  timestampSchema,
+} from '../ids.ts';
 import { listLimitMax, obolLifeMaxMs } from '../limits.ts';
 import { agentProfileSchema, grantSchema, obolSchema, principalSchema } from '../principal.ts';
 
 const principalName = z.string().trim().min(1).max(128);
-const principalDetail = z.strictObject({ ...principalSchema.shape, obols: z.array(obolSchema), owned_prefixes: z.array(z.string()) });
+const principalDetail = z.strictObject({
+  ...principalSchema.shape,
+  obols: z.array(obolSchema),
+  owned_prefixes: z.array(z.string()),
+});
 const oneRef = z.strictObject({ principal_id: principalIdSchema });
 
 /** Commands of the owner's doors only: window, owner page, owner socket. */
@@ -27,13 +40,16 @@ export const ownerCommands = [
       recovery_readonly: z.boolean(),
       started_at: timestampSchema,
       now: timestampSchema,
-      last_agent_call: z.strictObject({ principal_id: principalIdSchema, name: z.string(), tool: z.string(), at: timestampSchema }).nullable(),
+      last_agent_call: z
+        .strictObject({ principal_id: principalIdSchema, name: z.string(), tool: z.string(), at: timestampSchema })
+        .nullable(),
     }),
   }),
   ownerCommand({
     name: 'project.list',
     title: 'Projects',
-    description: 'Every project with the head of its main ref, how much memory is accepted, and how many proposals wait.',
+    description:
+      'Every project with the head of its main ref, how much memory is accepted, and how many proposals wait.',
     mutates: false,
     input: z.strictObject({}),
     output: z.strictObject({
@@ -53,13 +69,23 @@ export const ownerCommands = [
     title: 'Commit graph',
     description: 'All changesets of a project, newest first, with the refs that point at them.',
     mutates: false,
-    input: z.strictObject({ project: projectIdSchema, limit: z.int().min(1).max(listLimitMax).optional(), cursor: cursorSchema.optional() }),
-    output: z.strictObject({ project: projectIdSchema, nodes: z.array(graphNodeSchema), refs: z.array(refSchema), next_cursor: cursorSchema.optional() }),
+    input: z.strictObject({
+      project: projectIdSchema,
+      limit: z.int().min(1).max(listLimitMax).optional(),
+      cursor: cursorSchema.optional(),
+    }),
+    output: z.strictObject({
+      project: projectIdSchema,
+      nodes: z.array(graphNodeSchema),
+      refs: z.array(refSchema),
+      next_cursor: cursorSchema.optional(),
+    }),
   }),
   ownerCommand({
     name: 'store.verify_chain',
     title: 'Verify the history of a project',
-    description: 'Recomputes every digest, chain and signature of the project and compares the derived index; names what does not hold.',
+    description:
+      'Recomputes every digest, chain and signature of the project and compares the derived index; names what does not hold.',
     mutates: false,
     input: z.strictObject({ project: projectIdSchema }),
     output: verifyReportSchema,
@@ -75,10 +101,16 @@ export const ownerCommands = [
   ownerCommand({
     name: 'principal.reconcile',
     title: 'Create or update an agent',
-    description: 'Finds the principal of exactly that name or creates it, sets its profile and adds the grant; removes nothing.',
+    description:
+      'Finds the principal of exactly that name or creates it, sets its profile and adds the grant; removes nothing.',
     mutates: true,
     power: true,
-    input: z.strictObject({ name: principalName, profile: agentProfileSchema, project: grantSchema, actor_id: actorIdSchema.optional() }),
+    input: z.strictObject({
+      name: principalName,
+      profile: agentProfileSchema,
+      project: grantSchema,
+      actor_id: actorIdSchema.optional(),
+    }),
     output: z.strictObject({ principal: principalSchema, created: z.boolean() }),
   }),
   ownerCommand({
@@ -102,7 +134,8 @@ export const ownerCommands = [
   ownerCommand({
     name: 'obol.mint',
     title: 'Mint a token',
-    description: 'A bearer token for one principal, shown once. Expires after 7 days unless said otherwise, 90 days at most; null never expires.',
+    description:
+      'A bearer token for one principal, shown once. Expires after 7 days unless said otherwise, 90 days at most; null never expires.',
     mutates: true,
     power: true,
     input: z.strictObject({ ...oneRef.shape, expires_ms: z.int().min(1_000).max(obolLifeMaxMs).nullable().optional() }),
@@ -138,8 +171,10 @@ export const ownerCommands = [
     title: 'Newest audit entries',
     description: 'Entries of the audit ledger, newest first.',
     mutates: false,
-    input: z.strictObject({ limit: z.int().min(1).max(listLimitMax).optional(), before_seq: z.int().min(1).optional() }),
+    input: z.strictObject({
+      limit: z.int().min(1).max(listLimitMax).optional(),
+      before_seq: z.int().min(1).optional(),
+    }),
     output: z.strictObject({ entries: z.array(auditEntrySchema) }),
   }),
 ] as const;
-
