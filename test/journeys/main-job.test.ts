@@ -113,7 +113,8 @@ describe('the main job', () => {
     await dialog.getByRole('radio', { name: profile }).click();
     if (shot) await desk.show('connect-agent');
     await dialog.getByRole('button', { name: 'Create and mint token' }).click();
-    const token = (await dialog.getByRole('figure', { name: 'Token', exact: true }).locator('pre').innerText()).trim();
+    const shown = dialog.getByRole('figure', { name: 'Token', exact: true }).locator('pre');
+    const token = (await shown.textContent())?.trim() ?? '';
     expect(token).toMatch(/^obol_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/);
     await dialog.getByText('Waiting for the first call…').waitFor();
     return token;
