@@ -1,3 +1,4 @@
+import { Foldable } from './foldable.tsx';
 import { Inert, UnseenNote } from './memory-text.tsx';
 import { type DiffPart, wordDiff } from './word-diff.ts';
 
@@ -5,9 +6,9 @@ import { type DiffPart, wordDiff } from './word-diff.ts';
 export function BeforeAfter({ before, after }: { readonly before: string; readonly after: string }) {
   return (
     <div>
-      <div className="mg-diff" dir="auto">
+      <Foldable text={before + after} className="mg-diff">
         {wordDiff(before, after).map(renderPart)}
-      </div>
+      </Foldable>
       <UnseenNote texts={[before, after]} />
     </div>
   );

@@ -6,6 +6,7 @@ import { Id } from './id.tsx';
 import { MemoryFacts } from './memory-facts.tsx';
 import { MemoryLine, MemoryText } from './memory-text.tsx';
 import { plainLine } from './visible-text.ts';
+import { shortMemoryId } from './words.ts';
 
 interface ChangeCardProps {
   readonly change: Change;
@@ -23,7 +24,7 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
     <article className="mg-card mg-change" data-tone={words.tone}>
       <header className="mg-change-head">
         <strong>{changeVerb(item)}</strong>
-        <Id id={item.memory_id} of="memory id" />
+        <Id id={item.memory_id} of="memory id" label={shortMemoryId(item.memory_id)} />
         {item.kind !== undefined && (
           <span className="mg-chip" data-tone={item.kind === 'direct_contradiction' ? 'removed' : 'noted'}>
             {item.kind === 'direct_contradiction' ? 'direct contradiction' : 'temporal update'}

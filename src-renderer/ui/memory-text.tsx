@@ -1,12 +1,7 @@
-import { Button } from '@mantine/core';
 import { ShieldAlert } from 'lucide-react';
-import { useId, useState } from 'react';
+import { Foldable } from './foldable.tsx';
 import { countUnseen, type VisiblePart, visibleParts } from './visible-text.ts';
 import { count } from './words.ts';
-
-/** Longer texts start folded. */
-const foldedFromChars = 1_400;
-const foldedFromLines = 16;
 
 /** Text that somebody else wrote, shown inert: nothing in it is markup, nothing in it acts unseen. */
 export function Inert({ text }: { readonly text: string }) {
@@ -33,25 +28,11 @@ export function MemoryLine({ text }: { readonly text: string }) {
 
 /** A whole text: breaks kept, folded when long, with a note when it holds characters that would act unseen. */
 export function MemoryText({ text }: { readonly text: string }) {
-  const [open, setOpen] = useState(false);
-  const id = useId();
-  const long = text.length > foldedFromChars || text.split('\n').length > foldedFromLines;
   return (
     <div>
-      <div id={id} className={long && !open ? 'mg-memory-text mg-folded' : 'mg-memory-text'} dir="auto">
+      <Foldable text={text} className="mg-memory-text">
         <Inert text={text} />
-      </div>
-      {long && (
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          aria-expanded={open}
-          aria-controls={id}
-          onClick={() => setOpen(!open)}
-        >
-          {open ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
-        </Button>
-      )}
+      </Foldable>
       <UnseenNote texts={[text]} />
     </div>
   );

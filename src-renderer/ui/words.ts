@@ -19,6 +19,13 @@ export function shortId(id: string): string {
     : `${id.slice(0, 6)}…${id.slice(-6)}`;
 }
 
+/** A memory's id as it is shown: names that people gave stay whole up to 40 characters; given ones keep their end and ordinal. */
+export function shortMemoryId(memoryId: string): string {
+  const given = /^mem:[0-9a-f-]{28}([0-9a-f]{8}):(\d+)$/.exec(memoryId);
+  if (given !== null) return `mem:${given[1]}:${given[2]}`;
+  return memoryId.length <= 40 ? memoryId : `${memoryId.slice(0, 20)}…${memoryId.slice(-18)}`;
+}
+
 const steps = [
   { unit: 'day', ms: 86_400_000 },
   { unit: 'hour', ms: 3_600_000 },

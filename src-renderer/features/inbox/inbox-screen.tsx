@@ -44,6 +44,8 @@ export function InboxScreen({ project, proposalId, ownerId, chooseProject }: Inb
     ['Escape', () => open(undefined)],
   ]);
 
+  const nothing = answer.data !== undefined && proposals.length === 0 && proposalId === undefined;
+
   return (
     <div className="mg-screen">
       <ScreenHead
@@ -60,7 +62,8 @@ export function InboxScreen({ project, proposalId, ownerId, chooseProject }: Inb
           onChange={(value) => setTab(queueTabs.find((candidate) => candidate.value === value)?.value ?? 'waiting')}
         />
       </ScreenHead>
-      <div className="mg-panes" data-open={proposalId !== undefined}>
+      {nothing && <NothingHere tab={tab} />}
+      <div className="mg-panes" data-open={proposalId !== undefined} hidden={nothing}>
         <div className="mg-pane mg-pane-list">
           {answer.error !== null && <Refused refusal={answer.error} retry={() => void answer.refetch()} />}
           {answer.isPending && <Loading what="the inbox" />}

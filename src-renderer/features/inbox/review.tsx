@@ -8,6 +8,7 @@ import { groupChanges, measureChanges } from '../../ui/changes.ts';
 import { MemoryText } from '../../ui/memory-text.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Loading, Refused } from '../../ui/states.tsx';
+import { Contested } from './contested.tsx';
 import { decideButtons, decideVerdictLine } from './decide.ts';
 import { ProposalFacts } from './proposal-facts.tsx';
 import { ReviewActions } from './review-actions.tsx';
@@ -82,6 +83,7 @@ function ReviewOf({ proposal, pages, ownerId, nameOf, more }: ReviewOfProps) {
         <ArrowLeft size={14} aria-hidden /> Inbox
       </a>
       <VerdictBanner line={decideVerdictLine(proposal, now)} />
+      <Contested preview={proposal.preview} />
       <MovedNotice proposal={proposal} />
       <div className="mg-proposal-message">
         <MemoryText text={proposal.message} />

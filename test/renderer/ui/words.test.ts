@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { count, listWords, relativeTime, shortId, shortRef } from '../../../src-renderer/ui/words.ts';
+import { count, listWords, relativeTime, shortId, shortMemoryId, shortRef } from '../../../src-renderer/ui/words.ts';
 
 test('amounts are said with the right number', () => {
   expect(count(0, 'memory', 'memories')).toBe('no memories');
@@ -31,4 +31,10 @@ test('times are said from where one stands, past and future', () => {
 
 test('a ref is shown without what every ref begins with', () => {
   expect(shortRef('refs/shared/main')).toBe('shared/main');
+});
+
+test('a memory id that somebody gave stays readable; one that was made keeps what tells it apart', () => {
+  expect(shortMemoryId('auth-tokens-and-their-rotation')).toBe('auth-tokens-and-their-rotation');
+  expect(shortMemoryId('mem:01981a2b-0000-7000-8000-0123456789ab:12')).toBe('mem:456789ab:12');
+  expect(shortMemoryId('x'.repeat(50))).toBe(`${'x'.repeat(20)}…${'x'.repeat(18)}`);
 });
