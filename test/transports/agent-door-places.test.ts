@@ -1,6 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Readiness } from '../../src-main/transports/agent-door.ts';
-import { principal } from './stage.ts';
+import { eventually, principal } from './stage.ts';
 import { callStatus, expectRefused, jsonHeaders, listTools, openStagedDoor, subscription } from './staged-door.ts';
 
 describe('places', () => {
@@ -11,7 +11,7 @@ describe('places', () => {
       answer: () => new Promise((resolve) => waiting.push(() => resolve({ done: true }))),
     });
     const first = ask(bearer, callStatus);
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(waiting).toHaveLength(1));
     const gone = new AbortController();
     const abandoned = fetch(door.mcpUrl, {
       method: 'POST',
@@ -24,11 +24,11 @@ describe('places', () => {
       body: callStatus,
       signal: gone.signal,
     });
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    await eventually(() => expect(waiting).toHaveLength(2));
     expectRefused(await ask(bearer, callStatus), 429, 'RATE_LIMITED');
     gone.abort();
     await abandoned.then((answer) => answer.text()).catch(() => undefined);
-    await vi.waitFor(async () => expect((await ask(bearer)).status).toBe(200));
+    await eventually(async () => expect((await ask(bearer)).status).toBe(200));
     for (const finish of waiting) finish();
     expect((await first).status).toBe(200);
     expect((await ask(bearer)).status).toBe(200);
@@ -57,7 +57,7 @@ describe('places', () => {
     await list.text();
     gone.abort();
     await reader?.cancel().catch(() => undefined);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const next = await listen();
       await next.body?.cancel();
       expect(next.status).toBe(200);
@@ -72,7 +72,7 @@ describe('closing', () => {
       answer: () => new Promise((resolve) => (finish = () => resolve({ done: true }))),
     });
     const running = ask(bearer, callStatus);
-    await vi.waitFor(() => expect(commands.calls).toHaveLength(1));
+    await eventually(() => expect(commands.calls).toHaveLength(1));
     const stream = await fetch(door.mcpUrl, {
       method: 'POST',
       headers: {
@@ -96,7 +96,7 @@ describe('closing', () => {
   test('T18 a call that never ends is cut off after the grace', async () => {
     const { ask, bearer, door, commands } = await openStagedDoor({ answer: () => new Promise(() => undefined) });
     const stuck = ask(bearer, callStatus).catch(() => 'cut');
-    await vi.waitFor(() => expect(commands.calls).toHaveLength(1));
+    await eventually(() => expect(commands.calls).toHaveLength(1));
     const startedAt = performance.now();
     await door.close();
     expect(await stuck).toBe('cut');

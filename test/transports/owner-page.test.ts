@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { silentLog } from '../../src-main/base/log.ts';
@@ -9,7 +9,7 @@ import type { CommandCall } from '../../src-main/commands/api.ts';
 import { openOwnerPage } from '../../src-main/transports/owner-page.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { type RawAnswer, send, sendBytes } from './raw-http.ts';
-import { fakeClock, ownerCaller, principal, stage, tokenOf } from './stage.ts';
+import { eventually, fakeClock, ownerCaller, principal, stage, tokenOf } from './stage.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -306,7 +306,7 @@ describe('commands and events', () => {
     }));
     for (const event of events) commands.publish(event);
     let text = '';
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       text += (await reader?.read())?.value ?? '';
       expect(
         text
@@ -319,7 +319,7 @@ describe('commands and events', () => {
     expect(commands.listeners()).toBe(1);
     gone.abort();
     await reader?.cancel().catch(() => undefined);
-    await vi.waitFor(() => expect(commands.listeners()).toBe(0));
+    await eventually(() => expect(commands.listeners()).toBe(0));
   });
 
   test('T46 closing the page ends its streams', async () => {
@@ -327,6 +327,6 @@ describe('commands and events', () => {
     const answer = await fetch(`${page.url}owner/events`, { headers: { authorization: `Bearer ${await signIn()}` } });
     await page.close();
     await answer.text().catch(() => 'cut');
-    await vi.waitFor(() => expect(commands.listeners()).toBe(0));
+    await eventually(() => expect(commands.listeners()).toBe(0));
   });
 });

@@ -13,7 +13,7 @@ import { connectOwnerSocket } from '../../src-main/transports/owner-socket-clien
 import { socketAddress } from '../../src-main/transports/socket-address.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { type RawAnswer, send } from './raw-http.ts';
-import { fakeClock, ownerCaller, principal, stage } from './stage.ts';
+import { eventually, fakeClock, ownerCaller, principal, stage } from './stage.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -238,17 +238,17 @@ describe('what it carries', () => {
     const ended = vi.fn();
     const stop = client.events((event) => seen.push(event));
     client.events(() => undefined, ended);
-    await vi.waitFor(() => expect(commands.listeners()).toBe(2));
+    await eventually(() => expect(commands.listeners()).toBe(2));
     const events: EngineEvent[] = [1, 2, 3].map((number) => ({
       kind: 'principal_changed',
       principal_id: principal(number).principal_id,
     }));
     for (const event of events) commands.publish(event);
-    await vi.waitFor(() => expect(seen).toEqual(events));
+    await eventually(() => expect(seen).toEqual(events));
     stop();
-    await vi.waitFor(() => expect(commands.listeners()).toBe(1));
+    await eventually(() => expect(commands.listeners()).toBe(1));
     await socket.close();
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(ended).toHaveBeenCalledTimes(1));
   });
 
   test('T58 the address of the owner page is given while that page is open', async () => {

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { Clock } from '../../src-main/base/clock.ts';
 import { Fault, toFault } from '../../src-main/base/fault.ts';
 import type { AuditSubject, Caller } from '../../src-main/charon/api.ts';
@@ -6,6 +7,11 @@ import { commandTable } from '../../src-preload/contract/commands/table.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { obolIdSchema, principalIdSchema, timestampSchema } from '../../src-preload/contract/ids.ts';
 import { type Principal, principalSchema, type Scope, scopes } from '../../src-preload/contract/principal.ts';
+
+/** Waits until what is claimed holds, 10 s at most: a busy machine is slow, not wrong. */
+export function eventually(claim: () => unknown): Promise<unknown> {
+  return vi.waitFor(claim, { timeout: 10_000, interval: 20 });
+}
 
 /** A clock that stands still until it is moved. */
 export function fakeClock(startMs = 1_800_000_000_000): Clock & { advance(ms: number): void } {

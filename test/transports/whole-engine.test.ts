@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type App, openApp } from '../../src-main/app.ts';
 import { type Clock, systemClock } from '../../src-main/base/clock.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
@@ -9,6 +9,7 @@ import { dayMs } from '../../src-preload/contract/limits.ts';
 import { type ClientKind, clientKinds, connectClient } from '../support/mcp-clients.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { type RawAnswer, send } from './raw-http.ts';
+import { eventually } from './stage.ts';
 
 /** The real engine on a new home, with a clock that can be moved on. */
 async function openEngine() {
@@ -82,14 +83,14 @@ describe('real credentials at the real door', () => {
       answers.push(await askAs(engine.app, token));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
     expect(new Set(answers.map(({ body, headers }) => body + headers['www-authenticate'])).size).toBe(1);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { entries } = await engine.owner('audit.tail', { limit: 50 });
       const refused = entries.filter(({ command }) => command === 'authenticate');
       expect(refused.map(({ credential_id }) => credential_id).sort()).toEqual(
         [expired, revoked, disabled, foreign, expired].map(({ obolId }) => obolId).sort(),
       );
       expect(new Set(refused.map(({ outcome }) => outcome))).toEqual(new Set(['denied UNAUTHENTICATED']));
-    }, 5_000);
+    });
     expect((await engine.owner('audit.verify', {})).ok).toBe(true);
   });
 
@@ -122,7 +123,7 @@ describe('the real pipeline behind the door', () => {
         recovery_readonly: false,
       });
       expect(JSON.parse(status.text)).toEqual(status.structured);
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { obols } = await owner('obol.list', {});
         expect(obols.find(({ obol_id }) => obol_id === obolId)?.last_client).toBe('editor 1.2.3');
       });
@@ -152,7 +153,7 @@ describe('the real pipeline behind the door', () => {
         [true, 'COMMAND_UNKNOWN'],
       ]);
       expect(answers[0]?.text).toContain('colour');
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { entries } = await owner('audit.tail', { limit: 50 });
         const seen = entries
           .filter(({ door }) => door === 'agent')
@@ -164,7 +165,7 @@ describe('the real pipeline behind the door', () => {
           'tool:memory.status: invalid COMMAND_UNKNOWN',
           'principal_list: invalid COMMAND_UNKNOWN',
         ]);
-      }, 5_000);
+      });
     },
   );
 });
