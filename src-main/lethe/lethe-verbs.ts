@@ -1,12 +1,13 @@
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { WriteVerb } from '../sqlite/batch.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
+import type { Snapshots } from '../sqlite/snapshots.ts';
 import { advanceRef } from './advance.ts';
 import { listProjectAdvances } from './advances.ts';
 import type { Lethe } from './api.ts';
 import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
 import { commitChangeset } from './commit.ts';
-import { readContext } from './context.ts';
+import { readContext, readTotalActive } from './context.ts';
 import { readDiff } from './diff.ts';
 import { readGraph } from './graph.ts';
 import { selectHead } from './head.ts';
@@ -21,9 +22,7 @@ import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { createRef, listProjectRefs } from './refs.ts';
 import { readSearch } from './search.ts';
-import type { Snapshots } from './snapshots.ts';
 import { findAdvanceOfProposal } from './tables/advances.ts';
-import { openPlaces } from './tables/chains.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
@@ -123,8 +122,7 @@ type StateVerbs = Pick<Lethe, 'context' | 'totalActive' | 'search' | 'getMemory'
 export function stateVerbs(read: ReadVerb): StateVerbs {
   return {
     context: (input) => read((db) => readContext(db, input)),
-    totalActive: (changesetId) =>
-      read((db) => openPlaces(db).get(getChangesetRow(db, changesetId, 'changeset_id').seq).active),
+    totalActive: (changesetId) => read((db) => readTotalActive(db, changesetId)),
     search: (input) => read((db) => readSearch(db, selectHead(db, input), input)),
     getMemory: (input) => read((db) => readMemory(db, input)),
     diff: (input) => read((db) => readDiff(db, input)),

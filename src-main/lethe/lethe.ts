@@ -8,6 +8,7 @@ import type { Signer } from '../canonical/signature.ts';
 import { type Batch, createBatch } from '../sqlite/batch.ts';
 import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
+import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { Lethe } from './api.ts';
 import {
   historyVerbs,
@@ -20,7 +21,6 @@ import {
   type Write,
 } from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
-import { openSnapshots } from './snapshots.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export interface LetheOptions {

@@ -5,7 +5,7 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ReadContext } from './manifest.ts';
 import { requireProject } from './projects.ts';
 import { findBaseline } from './tables/baselines.ts';
-import { countChangesets, countNumbers, findChangesetRow, findNextOwner, findRootRow } from './tables/changesets.ts';
+import { countChangesets, findChangesetRow, findGap, findNextOwner, findRootRow } from './tables/changesets.ts';
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
@@ -113,8 +113,8 @@ async function verifyHistory(
     read((db) => {
       const { last, count } = verifyChangesets(db, projectId, after, findings);
       if (count === 0) return undefined;
-      if (countNumbers(db, after, last) !== last - after)
-        findings.add(`changesets ${after + 1} to ${last}`, 'at least one of them is missing');
+      const gap = findGap(db, after, last);
+      if (gap !== undefined) findings.add(`changeset number ${gap}`, 'it is missing');
       checked += count;
       onDone(checked);
       return last;

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { readContext } from '../../src-main/lethe/context.ts';
+import { verifyChain } from '../../src-main/lethe/verify-chain.ts';
 import type { VerifyReport } from '../../src-preload/contract/audit.ts';
 import {
   add,
@@ -14,6 +16,7 @@ import {
   seededSigner,
   supersede,
   type TempLethe,
+  testMergeKey,
 } from '../support/history-builder.ts';
 import { advanceInput, authorize, mergeEnvelope, testMerger, testProposal } from '../support/merge-envelope.ts';
 
@@ -179,6 +182,81 @@ describe('a sound project', () => {
 });
 
 describe('an altered one', () => {
+  test('L58 what is altered is named, by its public id', async () => {
+    const { temp, history } = await everything();
+    disarm(temp);
+    const first = temp.lethe.log({ projectId: history.project, refName: refName(branch), limit: 10, allParents: false })
+      .changesets[1];
+    const id = first?.changeset_id ?? '';
+    const moveTo = 'to_head = (SELECT changeset_id FROM memory_changesets WHERE seq = 1)';
+    const cases: readonly [string, string, string][] = [
+      [
+        `UPDATE memory_changesets SET message = 'another' WHERE changeset_id = '${id}'`,
+        `changeset ${id}`,
+        'integrity digest',
+      ],
+      [
+        `UPDATE memory_changesets SET created_at = '2026-11-30T12:00:09Z' WHERE changeset_id = '${id}'`,
+        `changeset ${id}`,
+        'chain digest',
+      ],
+      [
+        "UPDATE memory_op_payloads SET body = replace(body, 'purr', 'bite') WHERE op = 131072",
+        `changeset ${id}`,
+        'integrity digest',
+      ],
+      [
+        "UPDATE memory_op_payloads SET body = replace(body, ':', ': ') WHERE op = 131072",
+        `changeset ${id}`,
+        'not stored in its one form',
+      ],
+      ['DELETE FROM memory_op_payloads WHERE op = 131072', `changeset ${id}`, 'integrity digest'],
+      ['DELETE FROM memory_changeset_ops WHERE op = 131073', `changeset ${id}`, 'integrity digest'],
+      ['DELETE FROM memory_attestations WHERE seq = 2 AND position = 1', `changeset ${id}`, 'integrity digest'],
+      ['DELETE FROM memory_changesets WHERE seq = 3', 'changeset number 3', 'missing'],
+      [
+        `UPDATE memory_ref_moves SET ${moveTo} WHERE ref_name = '${branch}' AND from_head <> ''`,
+        `of ${branch}`,
+        'signature',
+      ],
+      [
+        `UPDATE memory_ref_moves SET signature = replace(signature, substr(signature, 9, 1), '_') WHERE ref_name = '${beside}'`,
+        `of ${beside}`,
+        'signature',
+      ],
+      [
+        `DELETE FROM memory_ref_moves WHERE seq = (SELECT max(seq) FROM memory_ref_moves WHERE ref_name = '${branch}')`,
+        'ref move',
+        'missing',
+      ],
+      [`UPDATE memory_refs SET head_seq = 1 WHERE ref_name = '${main}'`, `ref ${main}`, 'its head'],
+      [`DELETE FROM memory_refs WHERE ref_name = '${beside}'`, `ref ${beside}`, 'missing'],
+      ['DELETE FROM memory_protected_ref_advances', `of ${main}`, 'without an advance record'],
+      [
+        "UPDATE memory_merge_authorizations SET outcome = 'consumed', refusal = '' WHERE outcome = 'refused'",
+        'merge authorization',
+        'altered',
+      ],
+      ["DELETE FROM memory_merge_authorizations WHERE outcome = 'consumed'", 'advance', 'authorization'],
+      ["UPDATE memory_manifests SET query = 'dogs' WHERE query = 'cats'", 'manifest', 'pinned context'],
+      ["UPDATE memory_legacy_baselines SET event_ids = '[1]'", 'project demo', 'baseline'],
+      ['DELETE FROM memory_legacy_baselines', 'project demo', 'baseline is missing'],
+    ];
+    for (const [damage, where, problem] of cases) {
+      temp.db.exec('SAVEPOINT damage');
+      temp.db.exec(damage);
+      const tools = { mergeKeys: new Map([['k1', testMergeKey]]), readContext, indexes: [] };
+      const { findings } = await verifyChain((chunk) => chunk(temp.db), history.project, tools);
+      temp.db.exec('ROLLBACK TO damage; RELEASE damage');
+      const [named] = findings.filter((finding) => finding.where.includes(where) && finding.problem.includes(problem));
+      expect([damage, named]).toEqual([
+        damage,
+        { where: expect.stringContaining(where), problem: expect.stringContaining(problem) },
+      ]);
+    }
+    expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
+  });
+
   test('L58 every column of every row of the history is covered', async () => {
     const { temp, history } = await everything();
     disarm(temp);

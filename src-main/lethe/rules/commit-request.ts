@@ -14,7 +14,6 @@ import {
 import { Fault } from '../../base/fault.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import { utf8Length } from '../../canonical/text.ts';
-import type { CommitInput } from '../api.ts';
 import { isShallowerThan } from './depth.ts';
 import { legacyRootKey } from './legacy-root.ts';
 import { normalizeOps } from './validate-ops.ts';
@@ -43,11 +42,19 @@ export interface CommitRequest {
   readonly advanceRef: boolean;
 }
 
+/** A commit as a caller gives it, as far as it is checked here. */
+export type CommitFields = {
+  readonly [Field in keyof CommitRequest]?: CommitRequest[Field] | undefined;
+} & Pick<
+  CommitRequest,
+  'projectId' | 'refName' | 'parentIds' | 'authorPrincipal' | 'message' | 'idempotencyKey' | 'ops' | 'advanceRef'
+>;
+
 /**
  * Checks everything of a commit that needs neither state nor the meaning of its ops, and brings it into its one stored
  * form (`lethe.md` §1.3 steps 1 to 3, §3). Throws INPUT_INVALID naming the field, KEY_RESERVED (D1), OP_INVALID.
  */
-export function normalizeCommit(input: CommitInput): CommitRequest {
+export function normalizeCommit(input: CommitFields): CommitRequest {
   if (input.idempotencyKey === legacyRootKey) {
     throw new Fault(
       'KEY_RESERVED',
@@ -99,7 +106,7 @@ function normalizeParents(parentIds: readonly string[]): readonly string[] {
 }
 
 /** `expected_head` belongs to a commit that moves its ref, and to no other: so a stored request can be digested again. */
-function normalizeExpected(input: CommitInput): string {
+function normalizeExpected(input: CommitFields): string {
   if (input.advanceRef === (input.expectedHead !== undefined)) return input.expectedHead ?? '';
   throw invalid(
     'expected_head',

@@ -135,15 +135,20 @@ export function findNextOwner(db: ReadableDb, after: string): string | undefined
     .get(after)?.project_id;
 }
 
-/** How many changesets of all projects have numbers above `after` and not above `upto`: all of them, since none is ever left out. */
-export function countNumbers(db: ReadableDb, after: number, upto: number): number {
-  return (
-    db
-      .query<[number, number], { count: number }>(
-        'SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?',
-      )
-      .get(after, upto)?.count ?? 0
-  );
+/** The first number above `after` and not above `upto` that no changeset of any project has: none is ever left out. */
+export function findGap(db: ReadableDb, after: number, upto: number): number | undefined {
+  const counted = db
+    .query<[number, number], { count: number }>(
+      'SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?',
+    )
+    .get(after, upto);
+  if (counted?.count === upto - after) return undefined;
+  return db
+    .query<[number, number], { gap: number }>(
+      `SELECT gap FROM (SELECT ? + 1 AS gap UNION ALL SELECT seq + 1 FROM memory_changesets WHERE seq > ?)
+       WHERE NOT EXISTS (SELECT 1 FROM memory_changesets WHERE seq = gap) ORDER BY gap LIMIT 1`,
+    )
+    .get(after, after)?.gap;
 }
 
 /** The parents of a changeset in their order. */

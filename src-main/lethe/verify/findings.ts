@@ -31,14 +31,14 @@ export function openFindings(): Findings {
 }
 
 /**
- * Runs one check. What a damaged row makes it throw (a text that is no JSON, a page that is no page, a promise of the index
- * that does not hold) becomes a finding; a store that is busy or gone does not.
+ * Runs one check. What a damaged row makes it throw (a text that is no JSON, a row that should be there, a promise of the
+ * index that does not hold) becomes a finding; a store that is busy or gone does not.
  */
 export function checking(findings: Findings, where: string, check: () => void): void {
   try {
     check();
   } catch (thrown) {
-    if (thrown instanceof Fault && thrown.code !== 'INTEGRITY_MISMATCH') throw thrown;
+    if (thrown instanceof Fault && thrown.kind === 'unavailable' && thrown.code !== 'INTEGRITY_MISMATCH') throw thrown;
     if (thrown instanceof Fault || thrown instanceof AssertionFailed) findings.add(where, thrown.message);
     else findings.add(where, 'it cannot be read: what is stored there is not in the form that was written');
   }
