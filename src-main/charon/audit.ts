@@ -7,19 +7,18 @@ import type { Batch } from '../sqlite/batch.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { AuditLedger, AuditSubject } from './api.ts';
 import type { Anchor } from './audit-anchor.ts';
+import { type AuditQueue, createAuditQueue } from './audit-queue.ts';
 import { verifyLedger } from './audit-verify.ts';
 import { type AuditRecord, ambiguousOutcome, type MacKey, nextEntry } from './rules/audit-entry.ts';
 import { updateAnchorState } from './tables/anchor-state.ts';
 import { auditHead, insertAuditEntry, listAuditEntries } from './tables/audit-entries.ts';
 import { deleteOpenIntents, insertOpenIntent } from './tables/open-intents.ts';
+import { createTimer } from './timer.ts';
 
 export const auditBacklogMax = 10_000;
 const outcomeDelayMs = 50;
 const noteDelayMs = 1_000;
-const retryDelayMs = 1_000;
 const anchorDelayMs = 1_000;
-/** Entries of one verb: some 10 ms of work. */
-const entriesPerVerb = 200;
 
 export interface AuditOptions {
   readonly db: ReadableDb;
@@ -40,141 +39,123 @@ export interface AuditWriter extends AuditLedger {
   close(): Promise<void>;
 }
 
-interface Timer {
-  /** Runs the work after `delayMs` unless it is already due sooner. */
-  due(delayMs: number): void;
-  cancel(): void;
-}
-
 /**
  * The audit ledger (`charon.md` §6): intents are durable before they resolve, outcomes and notes follow in batches. What
  * could not be written waits and is tried again; from 10 000 waiting on no intent is taken.
  */
 export function openAuditLedger(options: AuditOptions): AuditWriter {
   const { db, batch, clock, macKey, anchor, log } = options;
-  const waiting: AuditRecord[] = [];
-  let inFlight = 0;
-  let dropped = 0;
-  let failures = 0;
-  let writing: Promise<void> = Promise.resolve();
-  let anchoring: Promise<void> = Promise.resolve();
-
-  const append = (target: WritableDb, record: AuditRecord): void => {
-    const entry = nextEntry(auditHead(target), record, macKey);
-    insertAuditEntry(target, entry);
-    if (record.phase === 'intent')
-      insertOpenIntent(target, entry.seq, entry.correlation_id, record.subject.idempotencyKey);
-    else if (entry.outcome !== ambiguousOutcome) deleteOpenIntents(target, entry.correlation_id);
-  };
-
-  const writeAnchor = (): Promise<void> => {
-    anchoring = anchoring
-      .then(() => anchor.append(auditHead(db)))
-      .catch((thrown: unknown) => log.error({ err: thrown }, 'the anchor of the audit ledger could not be written'));
-    return anchoring;
-  };
-  const anchorTimer = timer(() => void writeAnchor());
-
-  /** Hands what waits to the batch, so that it shares the transaction of whatever is written in the same tick. */
-  const sendWaiting = (): Promise<void> => {
-    const sent: Promise<void>[] = [];
-    if (dropped > 0) {
-      waiting.push(systemRecord(clock, 'audit.dropped', `${dropped} notes could not be kept`, []));
-      dropped = 0;
-    }
-    while (waiting.length > 0) sent.push(send(waiting.splice(0, entriesPerVerb)));
-    if (sent.length > 0) writing = Promise.allSettled([writing, ...sent]).then(() => undefined);
-    return Promise.all(sent).then(() => undefined);
-  };
-
-  const send = async (records: readonly AuditRecord[]): Promise<void> => {
-    inFlight += records.length;
-    try {
-      await batch.write((target) => {
-        for (const record of records) append(target, record);
-        updateAnchorState(target, anchor.state());
-      });
-      anchorTimer.due(anchorDelayMs);
-    } catch (thrown) {
-      failures += 1;
-      waiting.unshift(...records);
-      sendTimer.due(retryDelayMs);
-      throw thrown;
-    } finally {
-      inFlight -= records.length;
-    }
-  };
-  const sendTimer = timer(
-    () =>
-      void sendWaiting().catch((thrown: unknown) =>
-        log.error({ err: thrown }, 'audit entries wait: the ledger could not be written'),
-      ),
-  );
-
-  const backlog = (): number => waiting.length + inFlight;
-  const hand = (record: AuditRecord, delayMs: number): void => {
-    waiting.push(record);
-    sendTimer.due(delayMs);
-  };
-
-  const intent = async (subject: AuditSubject): Promise<void> => {
-    if (backlog() >= auditBacklogMax) throw unavailable();
-    void sendWaiting().catch(() => undefined);
-    const record: AuditRecord = { at: toTimestamp(clock.nowMs()), subject, phase: 'intent', outcome: '' };
-    try {
-      await batch.write((target) => append(target, record));
-    } catch (thrown) {
-      failures += 1;
-      throw unavailable(thrown);
-    }
-    anchorTimer.due(anchorDelayMs);
-  };
-
-  const note = (subject: AuditSubject, outcome: string): void => {
-    if (backlog() >= auditBacklogMax) {
-      dropped += 1;
-      return;
-    }
-    hand({ at: toTimestamp(clock.nowMs()), subject, phase: 'outcome', outcome }, noteDelayMs);
-  };
+  const append = (target: WritableDb, record: AuditRecord): void => appendRecord(target, record, macKey);
+  const anchoring = createAnchoring(db, anchor, log);
+  const queue = createAuditQueue(async (records) => {
+    await batch.write((target) => {
+      for (const record of records) append(target, record);
+      updateAnchorState(target, anchor.state());
+    });
+    anchoring.due();
+  }, log);
+  const notes = createNotes(queue, clock);
+  let refusedIntents = 0;
 
   const flush = async (): Promise<void> => {
-    await sendWaiting();
-    await writing;
-    anchorTimer.cancel();
-    await writeAnchor();
+    await queue.drain();
+    notes.tellDropped();
+    await queue.drain();
+    await anchoring.now();
   };
 
   return {
     append,
-    intent,
-    outcome: (subject, outcome) =>
-      hand({ at: toTimestamp(clock.nowMs()), subject, phase: 'outcome', outcome }, outcomeDelayMs),
-    note,
-    noteSystem: (command, outcome, objectIds) => hand(systemRecord(clock, command, outcome, objectIds), noteDelayMs),
     flush,
-    backlog,
-    appendFailures: () => failures,
+    intent: async (subject) => {
+      if (queue.backlog() >= auditBacklogMax) throw unavailable();
+      queue.send().catch(() => undefined);
+      try {
+        await batch.write((target) => append(target, recordOf(clock, subject, 'intent', '')));
+      } catch (thrown) {
+        refusedIntents += 1;
+        throw unavailable(thrown);
+      }
+      anchoring.due();
+    },
+    outcome: (subject, outcome) => queue.add(recordOf(clock, subject, 'outcome', outcome), outcomeDelayMs),
+    note: (subject, outcome) => notes.add(recordOf(clock, subject, 'outcome', outcome)),
+    noteSystem: (command, outcome, objectIds) => notes.add(systemRecord(clock, command, outcome, objectIds)),
+    backlog: queue.backlog,
+    appendFailures: () => queue.failures() + refusedIntents,
     tail: ({ limit, beforeSeq }) => listAuditEntries(db, limit, beforeSeq),
     verify: async (): Promise<VerifyReport> => {
       const anchoredSeq = auditHead(db).seq;
-      await flush().catch(() => writeAnchor());
+      await flush().catch(anchoring.now);
       const keys = new Map([[macKey.id, macKey.key]]);
       const report = await verifyLedger({ db, keys, anchorPath: options.anchorPath, anchoredSeq });
-      if (backlog() === 0) return report;
-      return { ...report, notes: [...report.notes, `entries waiting to be written: ${backlog()}`] };
+      const waiting = queue.backlog();
+      return waiting === 0
+        ? report
+        : { ...report, notes: [...report.notes, `entries waiting to be written: ${waiting}`] };
     },
     close: async () => {
       try {
         await flush();
         await batch.write((target) => updateAnchorState(target, anchor.state()));
       } finally {
-        sendTimer.cancel();
-        anchorTimer.cancel();
-        await anchor.close();
+        queue.close();
+        await anchoring.close();
       }
     },
   };
+}
+
+/** Appends to the chain as the savepoint sees it, and keeps the list of intents without an outcome. */
+function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): void {
+  const entry = nextEntry(auditHead(db), record, macKey);
+  insertAuditEntry(db, entry);
+  if (record.phase === 'intent') insertOpenIntent(db, entry.seq, entry.correlation_id, record.subject.idempotencyKey);
+  else if (entry.outcome !== ambiguousOutcome) deleteOpenIntents(db, entry.correlation_id);
+}
+
+/** Brings the anchor to the head of the ledger, one write after the other; a failure is told and tried again. */
+function createAnchoring(db: ReadableDb, anchor: Anchor, log: Log) {
+  let writing: Promise<void> = Promise.resolve();
+  const write = (): Promise<void> => {
+    timer.cancel();
+    writing = writing
+      .then(() => anchor.append(auditHead(db)))
+      .catch((thrown: unknown) => log.error({ err: thrown }, 'the anchor of the audit ledger could not be written'));
+    return writing;
+  };
+  const timer = createTimer(() => void write());
+  return {
+    due: () => timer.due(anchorDelayMs),
+    now: write,
+    close: async () => {
+      timer.cancel();
+      await writing;
+      await anchor.close();
+    },
+  };
+}
+
+/** Notes, which are dropped when too many wait; how many is recorded as soon as there is room. */
+function createNotes(queue: AuditQueue, clock: Clock) {
+  let dropped = 0;
+  const tellDropped = (): void => {
+    if (dropped === 0 || queue.backlog() >= auditBacklogMax) return;
+    queue.add(systemRecord(clock, 'audit.dropped', `${dropped} notes could not be kept`, []), noteDelayMs);
+    dropped = 0;
+  };
+  return {
+    tellDropped,
+    add: (record: AuditRecord) => {
+      tellDropped();
+      if (queue.backlog() < auditBacklogMax) queue.add(record, noteDelayMs);
+      else dropped += 1;
+    },
+  };
+}
+
+function recordOf(clock: Clock, subject: AuditSubject, phase: AuditRecord['phase'], outcome: string): AuditRecord {
+  return { at: toTimestamp(clock.nowMs()), subject, phase, outcome };
 }
 
 /** A record of the engine's own. */
@@ -195,7 +176,7 @@ export function systemRecord(
     requestDigest: '',
     correlationId: '',
   };
-  return { at: toTimestamp(clock.nowMs()), subject, phase: 'outcome', outcome };
+  return recordOf(clock, subject, 'outcome', outcome);
 }
 
 function unavailable(cause?: unknown): Fault {
@@ -205,26 +186,4 @@ function unavailable(cause?: unknown): Fault {
     {},
     { cause },
   );
-}
-
-function timer(work: () => void): Timer {
-  let running: { readonly handle: NodeJS.Timeout; readonly atMs: number } | undefined;
-  const cancel = (): void => {
-    if (running !== undefined) clearTimeout(running.handle);
-    running = undefined;
-  };
-  return {
-    cancel,
-    due: (delayMs) => {
-      const atMs = performance.now() + delayMs;
-      if (running !== undefined && running.atMs <= atMs) return;
-      cancel();
-      const handle = setTimeout(() => {
-        running = undefined;
-        work();
-      }, delayMs);
-      handle.unref();
-      running = { handle, atMs };
-    },
-  };
 }
