@@ -59,7 +59,7 @@ async function send(door: PageDoor, name: string, input: unknown, token: string)
       body: JSON.stringify(input),
     });
   } catch {
-    throw new Refusal('CLOSED', 'The engine does not answer. Start it again with npm start.');
+    throw new Refusal('CLOSED', 'The engine does not answer.');
   }
 }
 

@@ -25,6 +25,11 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
       <header className="mg-change-head">
         <strong>{changeVerb(item)}</strong>
         <Id id={item.memory_id} of="memory id" label={shortMemoryId(item.memory_id)} />
+        {item.target_event_id !== undefined && item.target_event_id !== item.memory_id && (
+          <span>
+            in place of <span className="mg-mono">{plainLine(shortMemoryId(item.target_event_id))}</span>
+          </span>
+        )}
         {item.kind !== undefined && (
           <span className="mg-chip" data-tone={item.kind === 'direct_contradiction' ? 'removed' : 'noted'}>
             {item.kind === 'direct_contradiction' ? 'direct contradiction' : 'temporal update'}

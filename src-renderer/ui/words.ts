@@ -37,7 +37,9 @@ export function relativeTime(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs);
   const step = steps.find((candidate) => distance >= candidate.ms);
   if (step === undefined) return atMs > nowMs ? 'in under a minute' : 'just now';
-  const words = count(Math.floor(distance / step.ms), step.unit);
+  // Six days and 23 hours ahead are seven days to people, but as long ago they are six.
+  const amount = atMs > nowMs ? Math.round(distance / step.ms) : Math.floor(distance / step.ms);
+  const words = count(amount, step.unit);
   return atMs > nowMs ? `in ${words}` : `${words} ago`;
 }
 
