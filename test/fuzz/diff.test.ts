@@ -3,11 +3,11 @@ import { isBlank } from '../../src-main/canonical/text.ts';
 import { listChanges } from '../../src-main/lethe/projection/changes.ts';
 import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
-import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
 import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
 import { seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
+import { type LoggedTouch, touchLog } from './touch-log.ts';
 
 const histories = 60;
 const chunks = 5;
@@ -30,7 +30,7 @@ function checkSeed(seed: number): void {
   const random = seededRandom(seed);
   const store = openHistoryStore();
   try {
-    growHistory(store, random, 60 + random.below(30));
+    growHistory(store, random, 45 + random.below(35));
     const heads = [...store.history.keys()];
     for (let pair = 0; pair < 15; pair += 1) {
       const base = random.pick(heads);
@@ -75,39 +75,6 @@ function inOrder(said: readonly Said[]): readonly Said[] {
   return said.toSorted(
     (one, other) => one.op - other.op || compare(one.after ?? one.before, other.after ?? other.before),
   );
-}
-
-/** What an op of a history did to one memory. */
-interface LoggedTouch {
-  readonly memory: string;
-  readonly key: number;
-  readonly seq: number;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
-
-/** Every touch in the history of a head, in replay order. */
-function touchLog(store: HistoryStore, head: number): readonly LoggedTouch[] {
-  const known = new Set<string>();
-  const log: LoggedTouch[] = [];
-  for (const seq of replay(store.history, head).changesets) {
-    const changeset = store.history.get(seq);
-    for (const op of changeset?.ops ?? []) {
-      const key = opNumber(seq, op.ordinal);
-      const target = op.target_event_id !== undefined && known.has(op.target_event_id) ? op.target_event_id : undefined;
-      const content = op.payload?.content;
-      const starts = op.op_type !== 'correct_memory' && typeof content === 'string' && content !== '';
-      const renames = op.op_type === 'correct_memory' && target !== undefined && op.resulting_event_id !== undefined;
-      const made =
-        starts || renames ? (op.resulting_event_id ?? `mem:${changeset?.changesetId}:${op.ordinal}`) : undefined;
-      if (op.op_type === 'attach_verification') continue;
-      if (target !== undefined && target !== made) log.push({ memory: target, key, seq, from: undefined, to: made });
-      if (made !== undefined)
-        log.push({ memory: made, key, seq, from: target === made ? undefined : target, to: undefined });
-      if (made !== undefined) known.add(made);
-    }
-  }
-  return log;
 }
 
 function diffFromScratch(store: HistoryStore, base: number, target: number, side: 'both' | 'target'): readonly Said[] {

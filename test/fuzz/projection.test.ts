@@ -3,12 +3,14 @@ import { openAccepted } from '../../src-main/lethe/projection/accepted.ts';
 import { listContested } from '../../src-main/lethe/projection/contested.ts';
 import { findMemoryNumber, memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { walkRecency } from '../../src-main/lethe/projection/recency.ts';
-import { newestCommonAncestor, openSight, sees } from '../../src-main/lethe/projection/sight.ts';
+import { newestCommonAncestor, openSight, type Sight, sees } from '../../src-main/lethe/projection/sight.ts';
 import { findNewestTouch } from '../../src-main/lethe/projection/state.ts';
 import { listRecent, type Replayed, type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import type { Place } from '../../src-main/lethe/tables/chains.ts';
 import { type HistoryStore, historyProject, openHistoryStore } from './history-store.ts';
 import { type Random, seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
+import { touchLog } from './touch-log.ts';
 
 const histories = 300;
 const chunks = 10;
@@ -27,7 +29,7 @@ function checkSeed(seed: number): void {
     scanMax: 10 + random.below(20),
   });
   try {
-    growHistory(store, random, 60 + random.below(40));
+    growHistory(store, random, 45 + random.below(35));
     const replays = new Map([...store.history.keys()].map((head) => [head, replay(store.history, head)]));
     for (const [head, replayed] of replays) checkHead(store, random, head, replayed, `seed ${seed}, head ${head}`);
     checkPairs(store, random, replays, `seed ${seed}`);
@@ -37,7 +39,8 @@ function checkSeed(seed: number): void {
 }
 
 function checkHead(store: HistoryStore, random: Random, head: number, replayed: Replayed, where: string): void {
-  const sight = openSight(store.db);
+  // Half of the heads look for states chain by chain almost at once.
+  const sight = { ...openSight(store.db), unseenTouchesMax: random.chance(0.5) ? 2 : 16 };
   const place = sight.places.get(head);
   const reachable = new Set(replayed.changesets);
   const wrong = [...store.history.keys()].filter((seq) => sees(sight, head, seq) !== reachable.has(seq));
@@ -45,6 +48,28 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
 
   const recent = listRecent(replayed);
   expect(place.active, `${where} active`).toBe(recent.length);
+  if (random.chance(0.5)) checkRecency(store, random, sight, place, recent, where);
+  const accepted = openAccepted(store.db);
+  const known = new Set(recent.map((memory) => memory.memoryId));
+  for (const memory of replayed.memories.values()) {
+    const number = findMemoryNumber(store.db, historyProject, memory.memoryId);
+    const touch = number === undefined ? undefined : findNewestTouch(sight, [place], number);
+    const status = statusOf(memory, known.has(memory.memoryId));
+    if (touch?.status !== status) expect(touch?.status, `${where} ${memory.memoryId}`).toBe(status);
+    if (touch !== undefined && random.chance(0.1))
+      expect(accepted.read(touch), `${where} ${memory.memoryId}`).toEqual(acceptedFrom(memory));
+  }
+}
+
+/** The whole walk, and one that starts anywhere in it. */
+function checkRecency(
+  store: HistoryStore,
+  random: Random,
+  sight: Sight,
+  place: Place,
+  recent: readonly ReplayedMemory[],
+  where: string,
+): void {
   const walked = [...walkRecency(sight, place)];
   const live = walked.flatMap((scanned) => (scanned.live === undefined ? [] : [scanned.live]));
   const ids = live.map((touch) => memoryIdOf(store.db, touch.memory));
@@ -56,16 +81,6 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
     );
     const wanted = walked.slice(from + 1).flatMap(({ live: touch }) => (touch === undefined ? [] : [touch.key]));
     expect(rest, `${where} recency after ${walked[from]?.key}`).toEqual(wanted);
-  }
-  const accepted = openAccepted(store.db);
-  const known = new Set(recent.map((memory) => memory.memoryId));
-  for (const memory of replayed.memories.values()) {
-    const number = findMemoryNumber(store.db, historyProject, memory.memoryId);
-    const touch = number === undefined ? undefined : findNewestTouch(sight, [place], number);
-    const status = statusOf(memory, known.has(memory.memoryId));
-    if (touch?.status !== status) expect(touch?.status, `${where} ${memory.memoryId}`).toBe(status);
-    if (touch !== undefined && random.chance(0.1))
-      expect(accepted.read(touch), `${where} ${memory.memoryId}`).toEqual(acceptedFrom(memory));
   }
 }
 
@@ -91,7 +106,7 @@ function acceptedFrom(memory: ReplayedMemory): unknown {
 function checkPairs(store: HistoryStore, random: Random, replays: ReadonlyMap<number, Replayed>, where: string): void {
   const sight = openSight(store.db);
   const heads = [...replays.keys()];
-  for (let pair = 0; pair < 60; pair += 1) {
+  for (let pair = 0; pair < 30; pair += 1) {
     const left = random.pick(heads);
     const right = random.pick(heads);
     const leftHas = new Set(replays.get(left)?.changesets);
@@ -99,42 +114,13 @@ function checkPairs(store: HistoryStore, random: Random, replays: ReadonlyMap<nu
     const shared = [...leftHas].filter((seq) => rightHas.has(seq));
     expect(newestCommonAncestor(sight, left, right), `${where} ${left} and ${right}`).toBe(Math.max(0, ...shared));
     const contested = listContested(sight, left, right).map((number) => memoryIdOf(store.db, number));
-    const leftTouched = touchedBy(
-      store,
-      [...leftHas].filter((seq) => !rightHas.has(seq)),
+    const leftTouched = new Set(
+      touchLog(store, left).flatMap(({ memory, seq }) => (rightHas.has(seq) ? [] : [memory])),
     );
-    const rightTouched = touchedBy(
-      store,
-      [...rightHas].filter((seq) => !leftHas.has(seq)),
+    const rightTouched = new Set(
+      touchLog(store, right).flatMap(({ memory, seq }) => (leftHas.has(seq) ? [] : [memory])),
     );
     const wanted = [...leftTouched].filter((id) => rightTouched.has(id));
     expect(contested.toSorted(), `${where} ${left} against ${right}`).toEqual(wanted.toSorted());
   }
-}
-
-/** Ids of the memories that the ops of changesets touched, each seen from its own parents. */
-function touchedBy(store: HistoryStore, changesets: readonly number[]): ReadonlySet<string> {
-  const touched = new Set<string>();
-  for (const seq of changesets) {
-    const changeset = store.history.get(seq);
-    if (changeset === undefined) continue;
-    store.history.set(0, { ...changeset, ops: [] });
-    const known = new Set(replay(store.history, 0).memories.keys());
-    store.history.delete(0);
-    for (const op of changeset.ops) {
-      const before = op.target_event_id !== undefined && known.has(op.target_event_id) ? [op.target_event_id] : [];
-      const adds =
-        op.op_type !== 'correct_memory' &&
-        op.op_type !== 'attach_verification' &&
-        typeof op.payload?.content === 'string' &&
-        op.payload.content !== '';
-      const renames = op.op_type === 'correct_memory' && before.length > 0 && op.resulting_event_id !== undefined;
-      const named = adds || renames ? [op.resulting_event_id ?? `mem:${changeset.changesetId}:${op.ordinal}`] : [];
-      for (const id of [...(op.op_type === 'attach_verification' ? [] : before), ...named]) {
-        touched.add(id);
-        known.add(id);
-      }
-    }
-  }
-  return touched;
 }

@@ -40,7 +40,8 @@ function growMerge(store: HistoryStore, random: Random, heads: number[], chosen:
 function randomOps(store: HistoryStore, random: Random, at: number | undefined, chosen: string[]): readonly OpDraft[] {
   const memories = at === undefined ? [] : [...replay(store.history, at).memories.values()];
   const active = memories.filter((memory) => memory.active);
-  const count = random.chance(0.1) ? 0 : 1 + random.below(random.chance(0.1) ? 6 : 2);
+  const most = random.chance(0.01) ? 90 : random.chance(0.1) ? 6 : 2;
+  const count = random.chance(0.1) ? 0 : 1 + random.below(most);
   return Array.from({ length: count }, () => randomOp(random, active, memories, chosen));
 }
 

@@ -15,7 +15,12 @@ export interface Sight {
   readonly db: ReadableDb;
   readonly places: Places;
   readonly nodes: VectorNodes;
+  /** Touches of a memory that nobody here sees and that are read before the search for its state goes chain by chain; at least 2. */
+  readonly unseenTouchesMax: number;
 }
+
+/** Few enough to read at once, many enough that most memories never need more. */
+const unseenTouchesMax = 16;
 
 export interface WritableSight extends Sight {
   readonly db: WritableDb;
@@ -24,12 +29,12 @@ export interface WritableSight extends Sight {
 
 /** Opens the sight of one reading verb. */
 export function openSight(db: ReadableDb): Sight {
-  return { db, places: openPlaces(db), nodes: openVectorNodes(db) };
+  return { db, places: openPlaces(db), nodes: openVectorNodes(db), unseenTouchesMax };
 }
 
 /** Opens the sight of one writing verb: nodes of new vectors are appended. */
 export function openWritableSight(db: WritableDb): WritableSight {
-  return { db, places: openPlaces(db), nodes: openWritableVectorNodes(db) };
+  return { db, places: openPlaces(db), nodes: openWritableVectorNodes(db), unseenTouchesMax };
 }
 
 /** The newest changeset of a chain that a head sees, or 0: an ancestor set is a prefix of every chain (`L81`). */

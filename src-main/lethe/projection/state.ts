@@ -16,9 +16,6 @@ import {
 import { findVersion } from '../tables/versions.ts';
 import { type Sight, seenOfAny } from './sight.ts';
 
-/** Touches of a memory that the heads do not see and that are read before the search goes chain by chain. */
-const unseenTouchesMax = 16;
-
 /** Whether one of the heads sees a touch. */
 export function seesTouch(sight: Sight, heads: readonly Place[], touch: Touch): boolean {
   return seenOfAny(sight, heads, touch.chain) >= seqOf(touch.key);
@@ -27,7 +24,7 @@ export function seesTouch(sight: Sight, heads: readonly Place[], touch: Touch): 
 /**
  * The newest touch of a memory that one of the heads sees: its state there (`L86`). The touches of one memory that a head
  * sees form a line by ancestry, because a merge whose sides both touched it is refused. Reads one touch where nothing newer
- * was made elsewhere; after 16 unseen ones it asks each chain that touched the memory instead.
+ * was made elsewhere; after some unseen ones (`unseenTouchesMax`) it asks each chain that touched the memory instead.
  * @param below only touches by earlier ops than this one count
  */
 export function findNewestTouch(
@@ -37,7 +34,7 @@ export function findNewestTouch(
   below = Number.POSITIVE_INFINITY,
 ): Touch | undefined {
   let upTo = Math.min(below - 1, lastOpOf(Math.max(...heads.map((head) => head.seq))));
-  for (const limit of [1, unseenTouchesMax - 1]) {
+  for (const limit of [1, sight.unseenTouchesMax - 1]) {
     const touches = listNewestTouches(sight.db, memory, upTo, limit);
     const seen = touches.find((touch) => seesTouch(sight, heads, touch));
     if (seen !== undefined || touches.length < limit) return seen;

@@ -2,7 +2,7 @@ import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf } from '../rules/numbers.ts';
 import type { ReplayedChangeset } from '../rules/replay.ts';
 import { diffVectors, type VectorNode, type WritableVectorNodes } from '../rules/vector.ts';
-import { findPlace, openPlaces, type Place } from '../tables/chains.ts';
+import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
 import { findChosenId } from '../tables/memory-ids.ts';
 import { findRecencyPage } from '../tables/recency-pages.ts';
@@ -13,6 +13,7 @@ import { applyOps } from './apply.ts';
 import { derivePlace, type VectorSight } from './extend.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
 import { composePage, type PageOptions } from './pages.ts';
+import { openSight } from './sight.ts';
 
 /** Takes what was found about one changeset or head. */
 export type Report = (problem: string) => void;
@@ -33,7 +34,7 @@ export function verifyChangesetRows(
     report('it has no place in the index');
     return;
   }
-  const sight: VectorSight = { db, places: openPlaces(db), nodes: openScratchNodes(db) };
+  const sight: VectorSight = { ...openSight(db), nodes: openScratchNodes(db) };
   const parents = changeset.parents.map((parent) => sight.places.get(parent));
   const applied = applyOps(
     sight,
