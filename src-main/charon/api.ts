@@ -53,6 +53,7 @@ export interface ReplayKey {
   readonly key: string;
 }
 
+/** A merge that is asked for. */
 export interface ProposeInput {
   readonly projectId: ProjectId;
   readonly targetRef: RefName;
@@ -61,6 +62,7 @@ export interface ProposeInput {
   readonly message: string;
 }
 
+/** A merge that is done. */
 export interface MergeResult {
   readonly proposalId: ProposalId;
   readonly status: ProposalStatus;
@@ -92,7 +94,7 @@ export interface Charon {
   requireGrant(caller: Caller, projectId: ProjectId, reading: boolean): void;
   /** May this caller commit to this ref? Throws PROTECTED_REF, NOT_REF_OWNER. `createdBy` is the ref's creator. */
   requireOwnedRef(caller: Caller, refName: RefName, createdBy: string | undefined): void;
-  /** May this caller create a ref of that name? Throws PROTECTED_REF, NOT_REF_OWNER. */
+  /** May this caller create a ref of that name? Throws PROTECTED_REF, NOT_REF_OWNER, REF_NAME_INVALID. */
   requireCreatableRef(caller: Caller, refName: RefName): void;
   ownedPrefixes(principal: Principal): readonly string[];
 
@@ -119,7 +121,7 @@ export interface Charon {
   findReplay(key: ReplayKey, requestDigest: string): readonly string[] | undefined;
   rememberReplay(key: ReplayKey, requestDigest: string, answerIds: readonly string[]): Promise<void>;
 
-  /** Throws REF_NOT_FOUND, PROTECTED_REF's opposite (`INPUT_INVALID`: the target must be protected), CHANGESET_NOT_FOUND, NOTHING_TO_MERGE, QUOTA, IDEMPOTENCY_MISMATCH. */
+  /** Throws REF_NOT_FOUND, INPUT_INVALID (the target is not protected; the base is no ancestor of both heads), CHANGESET_NOT_FOUND, NOTHING_TO_MERGE, QUOTA, IDEMPOTENCY_MISMATCH. */
   propose(
     caller: Caller,
     input: ProposeInput,

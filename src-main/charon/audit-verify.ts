@@ -11,6 +11,7 @@ import { listOpenIntents } from './tables/open-intents.ts';
 const entriesPerChunk = 500;
 const findingsMax = 100;
 
+/** What a verification looks at. */
 export interface LedgerVerification {
   readonly db: ReadableDb;
   /** MAC keys at hand, by id. */

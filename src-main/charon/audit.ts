@@ -15,11 +15,13 @@ import { auditHead, insertAuditEntry, listAuditEntries } from './tables/audit-en
 import { deleteOpenIntents, insertOpenIntent } from './tables/open-intents.ts';
 import { createTimer } from './timer.ts';
 
+/** Records waiting from which on no intent is taken (`charon.md` §6). */
 export const auditBacklogMax = 10_000;
 const outcomeDelayMs = 50;
 const noteDelayMs = 1_000;
 const anchorDelayMs = 1_000;
 
+/** What a ledger is made of. */
 export interface AuditOptions {
   readonly db: ReadableDb;
   readonly batch: Batch<EngineEvent>;

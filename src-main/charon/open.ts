@@ -18,6 +18,7 @@ import { anchorState } from './tables/anchor-state.ts';
 import { auditHead, findAuditEntry } from './tables/audit-entries.ts';
 import { findHomeId, insertHome } from './tables/home.ts';
 
+/** What a home gives its policy engine. */
 export interface CharonOptions {
   /** charon.db, made when it is not there. */
   readonly path: string;

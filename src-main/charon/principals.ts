@@ -21,6 +21,7 @@ import {
 const ownerName = 'Owner';
 const nameCharactersMax = 128;
 
+/** What a principal is to be. */
 export interface ReconcileInput {
   readonly name: string;
   readonly profile: Profile;

@@ -14,6 +14,7 @@ import { decideProposal } from './tables/proposals.ts';
 import { findServed } from './tables/served-snapshots.ts';
 import { insertVerdict } from './tables/verdicts.ts';
 
+/** A verdict as a reviewer gives it. */
 export interface ReviewInput {
   readonly proposalId: ProposalId;
   readonly verdict: Verdict;
@@ -23,6 +24,7 @@ export interface ReviewInput {
   readonly targetHead?: ChangesetId | undefined;
 }
 
+/** The verdict as recorded. */
 export interface ReviewResult {
   readonly findingId: string;
   readonly proposalDigest: string;

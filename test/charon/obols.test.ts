@@ -141,6 +141,20 @@ describe('tokens', () => {
     expect(world.charon.listObols(principal.principal_id)).toEqual([]);
   });
 
+  test('C11 a token is found, and those of a principal listed, from an index', () => {
+    const plans = world.withDb((db) => [
+      db.explain("SELECT * FROM obols WHERE obol_id = 'x'"),
+      db.explain("SELECT * FROM obols WHERE principal_id = 'x' ORDER BY seq DESC"),
+      db.explain("SELECT * FROM principals WHERE principal_id = 'x'"),
+      db.explain("SELECT * FROM principals WHERE profile = 'owner'"),
+      db.explain("SELECT * FROM principals WHERE actor_key = 'x'"),
+      db.explain("SELECT project FROM grants WHERE principal_id = 'x' ORDER BY project"),
+      db.explain("DELETE FROM audit_open_intents WHERE correlation_id = 'x'"),
+      db.explain('SELECT seq, entry_hash FROM audit_entries ORDER BY seq DESC LIMIT 1'),
+    ]);
+    for (const plan of plans) expect(plan.join(), plan.join()).not.toMatch(/TEMP B-TREE|SCAN (?!audit_entries)/);
+  });
+
   test('C16 the last use is kept, at most once a minute, printable and bounded', async () => {
     const { obol } = await mint();
     const use = async (client: string, tool: string) => {

@@ -30,6 +30,7 @@ export interface AuditHead {
   readonly hash: string;
 }
 
+/** The head of a ledger without entries. */
 export const emptyHead: AuditHead = { seq: 0, hash: auditGenesisHash };
 
 /** The outcome of an intent that no record decides: it stays open until it is settled by hand (`charon.md` §6). */

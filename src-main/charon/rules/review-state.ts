@@ -10,6 +10,7 @@ export interface ReviewedState {
   readonly targetHead: ChangesetId;
 }
 
+/** Where a review stands. */
 export interface ReviewStanding {
   readonly reviewState: Proposal['review_state'];
   readonly verdicts: readonly VerdictRecord[];

@@ -41,6 +41,7 @@ const storedProposalSchema = z.strictObject({
 
 /** A proposal as stored. `target_head` is where its target stood when it was filed, and at last when it was decided. */
 export type StoredProposal = z.infer<typeof storedProposalSchema>;
+/** A proposal that is being filed. */
 export type NewProposal = Omit<
   StoredProposal,
   'seq' | 'status' | 'decided_at' | 'decided_by' | 'resulting_changeset_id' | 'strategy' | 'self_merge'

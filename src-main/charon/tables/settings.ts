@@ -7,6 +7,7 @@ const settingRowSchema = z.strictObject({
   mac: z.string(),
   mac_key_id: z.string(),
 });
+/** A setting as stored, with its MAC. */
 export type SettingRow = z.infer<typeof settingRowSchema>;
 
 /** A security setting as stored; whether its MAC holds is for the caller to check. */
