@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ChangesetId, changesetIdSchema } from '../../src-preload/contract/ids.ts';
+import type { ChangesetId } from '../../src-preload/contract/ids.ts';
 import { contextLimitMax } from '../../src-preload/contract/limits.ts';
 import { type AcceptedMemory, type MemoryContext, projectionVersion } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
@@ -90,8 +90,7 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
   return {
     project_id: input.projectId,
     ref_name: input.refName,
-    head_changeset_id:
-      start.head === selected.seq ? selected.changesetId : changesetIdSchema.parse(changesetIdOf(db, start.head)),
+    head_changeset_id: start.head === selected.seq ? selected.changesetId : changesetIdOf(db, start.head),
     projection_version: projectionVersion,
     total_active: head.active,
     memories: [...page.memories],

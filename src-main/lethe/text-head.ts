@@ -2,12 +2,13 @@
 
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import { openSight, type Sight } from './projection/sight.ts';
-import { findNewestTouch, isLive, loadVersion, readPayload } from './projection/state.ts';
+import { findNewestTouch, isLive, loadVersion } from './projection/state.ts';
 import { lastOpOf } from './rules/numbers.ts';
 import { readVersion } from './rules/overlay.ts';
 import { type MemoryText, memoryText } from './rules/segment.ts';
 import { listTouchingOps, listTouchingOpsBack, type TouchingOp } from './tables/text-index.ts';
 import type { Touch } from './tables/touches.ts';
+import { readPayload } from './tables/versions.ts';
 import type { HeadView, LiveState } from './text-candidates.ts';
 import { indexPending, type PendingVersion, tidyTextIndex, type VersionSource } from './text-indexing.ts';
 

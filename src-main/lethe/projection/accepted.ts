@@ -1,12 +1,13 @@
-import { changesetIdSchema } from '../../../src-preload/contract/ids.ts';
+import type { ChangesetId } from '../../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import type { AcceptedMemory } from '../../../src-preload/contract/memory.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { seqOf } from '../rules/numbers.ts';
 import { readVersion } from '../rules/overlay.ts';
 import type { Touch } from '../tables/touches.ts';
+import { readPayload } from '../tables/versions.ts';
 import { changesetIdOf, memoryIdOf } from './identity.ts';
-import { loadVersion, readPayload } from './state.ts';
+import { loadVersion } from './state.ts';
 
 /** Builds memories as they cross the border; ids and payloads that several share are read once. */
 export interface AcceptedReader {
@@ -16,9 +17,9 @@ export interface AcceptedReader {
 
 /** Opens a reader for one verb. Each memory costs its id, its version and the payloads of the ops that made it. */
 export function openAccepted(db: ReadableDb): AcceptedReader {
-  const changesetIds = new Map<number, string>();
+  const changesetIds = new Map<number, ChangesetId>();
   const payloads = new Map<number, JsonObject>();
-  const changesetId = (seq: number): string => memoized(changesetIds, seq, () => changesetIdOf(db, seq));
+  const changesetId = (seq: number): ChangesetId => memoized(changesetIds, seq, () => changesetIdOf(db, seq));
   const payloadOf = (op: number): JsonObject => memoized(payloads, op, () => readPayload(db, op));
   return {
     read: (touch) => {
@@ -30,8 +31,8 @@ export function openAccepted(db: ReadableDb): AcceptedReader {
         ...fields,
         status: touch.status === 'blank' ? 'active' : touch.status,
         source: 'memory_git',
-        introduced_changeset_id: changesetIdSchema.parse(changesetId(seqOf(version.introduced))),
-        last_changeset_id: changesetIdSchema.parse(changesetId(seqOf(version.version))),
+        introduced_changeset_id: changesetId(seqOf(version.introduced)),
+        last_changeset_id: changesetId(seqOf(version.version)),
         ...(payload === undefined ? {} : { payload }),
       };
     },

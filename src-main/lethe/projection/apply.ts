@@ -7,10 +7,10 @@ import { hasContent, overlayVersion, readVersion, type Version } from '../rules/
 import type { Place } from '../tables/chains.ts';
 import { insertChosenId } from '../tables/memory-ids.ts';
 import { insertTouch, type Touch, type TouchStatus } from '../tables/touches.ts';
-import { insertVersion } from '../tables/versions.ts';
+import { insertVersion, readPayload } from '../tables/versions.ts';
 import { chosenIdOf, findMemoryNumber, madeMemoryId } from './identity.ts';
 import type { Sight } from './sight.ts';
-import { findNewestTouch, isLive, loadVersion, readPayload } from './state.ts';
+import { findNewestTouch, isLive, loadVersion } from './state.ts';
 
 /** What the ops of one changeset do to the index. */
 export interface AppliedOps {

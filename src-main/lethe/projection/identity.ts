@@ -1,10 +1,9 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
-import { type MemoryId, memoryIdSchema } from '../../../src-preload/contract/ids.ts';
+import { type ChangesetId, type MemoryId, memoryIdSchema } from '../../../src-preload/contract/ids.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { opNumber, opsPerChangeset, ordinalOf, seqOf } from '../rules/numbers.ts';
-import { findChangesetRow, findChangesetRowBySeq } from '../tables/changesets.ts';
-import { findChosenId, findChosenNumber } from '../tables/memory-ids.ts';
+import { findChangesetId, findChangesetSeq, findChosenId, findChosenNumber } from '../tables/memory-ids.ts';
 import { findTouch } from '../tables/touches.ts';
 
 const madeIdPattern = /^mem:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):(0|[1-9][0-9]{0,4})$/;
@@ -33,18 +32,18 @@ function findMadeNumber(db: ReadableDb, projectId: string, memoryId: string): nu
   const [, changesetId, ordinalText] = madeIdPattern.exec(memoryId) ?? [];
   if (changesetId === undefined || ordinalText === undefined || Number(ordinalText) >= opsPerChangeset)
     return undefined;
-  const changeset = findChangesetRow(db, changesetId);
-  if (changeset === undefined || changeset.project_id !== projectId) return undefined;
-  const number = opNumber(changeset.seq, Number(ordinalText));
+  const seq = findChangesetSeq(db, projectId, changesetId);
+  if (seq === undefined) return undefined;
+  const number = opNumber(seq, Number(ordinalText));
   const introduced = findTouch(db, number, number) !== undefined && findChosenId(db, number) === undefined;
   return introduced ? number : undefined;
 }
 
 /** The public id of a changeset number that history holds. */
-export function changesetIdOf(db: ReadableDb, seq: number): string {
-  const row = findChangesetRowBySeq(db, seq);
-  assert(row !== undefined, 'a number of a changeset in the index stands for a stored changeset');
-  return row.changeset_id;
+export function changesetIdOf(db: ReadableDb, seq: number): ChangesetId {
+  const changesetId = findChangesetId(db, seq);
+  assert(changesetId !== undefined, 'a number of a changeset in the index stands for a stored changeset');
+  return changesetId;
 }
 
 /** The id of a memory number. */

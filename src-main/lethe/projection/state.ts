@@ -1,11 +1,8 @@
-import type { JsonObject } from '../../../src-preload/contract/json.ts';
-import { jsonObjectSchema } from '../../../src-preload/contract/json.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf, seqOf } from '../rules/numbers.ts';
 import { startVersion, type Version } from '../rules/overlay.ts';
 import type { Place } from '../tables/chains.ts';
-import { findOpPayload } from '../tables/ops.ts';
 import {
   findNewestOfChain,
   findNextTouchingChain,
@@ -13,7 +10,7 @@ import {
   listNewestTouches,
   type Touch,
 } from '../tables/touches.ts';
-import { findVersion } from '../tables/versions.ts';
+import { findVersion, readPayload } from '../tables/versions.ts';
 import { type Sight, seenOfAny } from './sight.ts';
 
 /** Whether one of the heads sees a touch. */
@@ -62,12 +59,6 @@ function findByChains(sight: Sight, heads: readonly Place[], memory: number, upT
 /** Whether a touch leaves its memory active. */
 export function isLive(touch: Touch | undefined): touch is Touch {
   return touch?.status === 'active';
-}
-
-/** The payload of an op, `{}` when it has none. */
-export function readPayload(db: ReadableDb, op: number): JsonObject {
-  const body = findOpPayload(db, op);
-  return body === undefined ? {} : jsonObjectSchema.parse(JSON.parse(body));
 }
 
 /** A state by the op that made it: the row of a correction, or the op's own payload. */

@@ -1,5 +1,9 @@
-import type { MemoryId } from '../../../src-preload/contract/ids.ts';
-import { memoryIdSchema } from '../../../src-preload/contract/ids.ts';
+import {
+  type ChangesetId,
+  changesetIdSchema,
+  type MemoryId,
+  memoryIdSchema,
+} from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 
 /** The number of a memory whose id a caller chose; ids of the form `mem:…` that the store made have no row. */
@@ -24,4 +28,22 @@ export function insertChosenId(db: WritableDb, number: number, projectId: string
     projectId,
     memoryId,
   );
+}
+
+/** The public id of a changeset number. */
+export function findChangesetId(db: ReadableDb, seq: number): ChangesetId | undefined {
+  const row = db
+    .query<[number], { changeset_id: string }>('SELECT changeset_id FROM memory_changesets WHERE seq = ?')
+    .get(seq);
+  return row === undefined ? undefined : changesetIdSchema.parse(row.changeset_id);
+}
+
+/** The number of a changeset of a project by its public id. */
+export function findChangesetSeq(db: ReadableDb, projectId: string, changesetId: string): number | undefined {
+  const row = db
+    .query<[string], { seq: number; project_id: string }>(
+      'SELECT seq, project_id FROM memory_changesets WHERE changeset_id = ?',
+    )
+    .get(changesetId);
+  return row?.project_id === projectId ? row.seq : undefined;
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import type { Version } from '../rules/overlay.ts';
+import { findOpPayload } from './ops.ts';
 
 const bodySchema = z.strictObject({
   i: z.int(),
@@ -20,4 +22,10 @@ export function findVersion(db: ReadableDb, version: number): Version | undefine
 export function insertVersion(db: WritableDb, version: Version): void {
   const body = JSON.stringify({ i: version.introduced, p: version.payload, f: version.fields });
   db.command<[number, string]>('INSERT INTO memory_versions (version, body) VALUES (?, ?)').run(version.version, body);
+}
+
+/** The payload of an op, `{}` when it has none. It was written as the plain encoding of a parsed object. */
+export function readPayload(db: ReadableDb, op: number): JsonObject {
+  const body = findOpPayload(db, op);
+  return body === undefined ? {} : (JSON.parse(body) as JsonObject);
 }
