@@ -19,7 +19,7 @@ export interface Upkeep {
 export function startUpkeep(deps: {
   readonly lethe: Lethe;
   readonly charon: Charon;
-  readonly events: EventHub;
+  readonly events: Pick<EventHub, 'subscribe'>;
   readonly log: Log;
 }): Upkeep {
   const { lethe, charon, events, log } = deps;

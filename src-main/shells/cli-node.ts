@@ -20,6 +20,10 @@ export async function runUnderNode(load: () => Promise<(args: readonly string[])
     process.exitCode = 3;
     return;
   }
+  // A reader that has seen enough (`| head`) is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const main = await load();
   process.exitCode = await main(process.argv.slice(2));
 }

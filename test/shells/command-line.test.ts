@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src-main/sqlite/driver.ts';
 import { principalSchema } from '../../src-preload/contract/principal.ts';
-import { type ProgramName, type Ran, runProgram, serveCharon } from '../support/spawn-charon.ts';
+import { type ProgramName, type Ran, runProgram, serveCharon, startProgram } from '../support/spawn-charon.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 // Every verb is a process of its own here, and the machine may be busy.
@@ -67,7 +67,7 @@ test('X6 X10 agents and tokens: the same on closed files and through the running
   const listed = await charon('principal', 'list');
   expect(listed.stdout).toMatch(
     new RegExp(
-      `^ID +NAME +PROFILE +ENABLED +PROJECTS +TOKENS\n[sS]*${principal.principal_id}  my agent  propose  yes +demo +1\n`,
+      `^ID +NAME +PROFILE +ENABLED +PROJECTS +TOKENS\n[\\s\\S]*${principal.principal_id}  my agent  propose  yes +demo +1\n`,
       'm',
     ),
   );
@@ -244,4 +244,20 @@ test('X13 help teaches every verb', async () => {
   expect(JSON.parse((await runProgram('lethe', ['version', '--json'])).stdout)).toEqual({
     version: expect.any(String),
   });
+});
+
+test('X15 the ledger is followed: each entry once, in order, until it is interrupted', async () => {
+  const { home, charon } = onHome();
+  await serveCharon(home);
+  const following = startProgram('charon', ['ledger', 'tail', '-n', '1', '--follow', '--json', '--home', home]);
+  await following.until(/\n/);
+  await charon('principal', 'reconcile', 'one', 'propose', 'demo');
+  await charon('principal', 'reconcile', 'two', 'propose', 'demo');
+  const text = await following.until(/(?:reconcile[^\n]*\n[^\n]*){4}/);
+  const seqs = text
+    .trim()
+    .split('\n')
+    .map((line) => z.object({ seq: z.int() }).parse(JSON.parse(line)).seq);
+  expect(seqs).toEqual([1, 2, 3, 4, 5]);
+  expect(await following.stop('SIGINT')).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -43,6 +43,36 @@ export async function runProgram(
   });
   await once(child, 'close');
   return { code: child.exitCode, stdout, stderr };
+}
+
+/** A command line that goes on until it is told to stop. */
+export interface Running {
+  /** Resolves once what it has printed matches. */
+  until(pattern: RegExp): Promise<string>;
+  stop(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts a command line that does not end by itself. Ended when the test is over. */
+export function startProgram(program: ProgramName, args: readonly string[], options: RunOptions = {}): Running {
+  const child = start(program, args, options);
+  const closed = once(child, 'close');
+  let stdout = '';
+  const look = new EventEmitter();
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+    look.emit('more');
+  });
+  return {
+    until: async (pattern) => {
+      while (!pattern.test(stdout)) await once(look, 'more');
+      return stdout;
+    },
+    stop: async (signal) => {
+      child.kill(signal);
+      await closed;
+      return child.exitCode;
+    },
+  };
 }
 
 const readySchema = z.strictObject({
