@@ -92,7 +92,14 @@ export function mergeVerbs(read: ReadVerb, write: Write, context: VerbContext): 
   return {
     advance: async (input) => {
       const outcome = await write((db, emit) => advanceRef(db, emit, context, input));
-      if (outcome.kind === 'refused') throw outcome.fault;
+      if (outcome.kind === 'refused') {
+        const { projectId: project, refName: ref, mergeProposalId: proposal } = input;
+        context.log.warn(
+          { project, ref, proposal, code: outcome.fault.code },
+          'a signed merge was refused; its nonce is spent',
+        );
+        throw outcome.fault;
+      }
       return { ref: outcome.ref, advance: outcome.advance };
     },
     findAdvance: ({ projectId, proposalId }) => read((db) => findAdvanceOfProposal(db, projectId, proposalId)?.advance),
@@ -138,8 +145,15 @@ export function upkeepVerbs(
 ): Pick<Lethe, 'verifyChain' | 'maintain'> {
   const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjection, verifyProjectText] };
   return {
-    verifyChain: (projectId, onProgress) =>
-      snapshots.reading((read) => verifyChain(read, projectId, tools, onProgress)),
+    verifyChain: async (projectId, onProgress) => {
+      const report = await snapshots.reading((read) => verifyChain(read, projectId, tools, onProgress));
+      if (!report.ok)
+        context.log.error(
+          { project: projectId, findings: report.findings.slice(0, 20) },
+          'verification found what does not hold',
+        );
+      return report;
+    },
     maintain: () => write((db) => maintainTextIndex(db)),
   };
 }

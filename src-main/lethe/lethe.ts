@@ -65,6 +65,7 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
     headSigner: options.headSigner,
     mergeKeys: options.mergeKeys,
     ownerPrincipal: options.ownerPrincipal,
+    log: options.log,
   };
   const batch = createBatch<EngineEvent>(connection, {
     onCommitted: options.onEvents,

@@ -6,10 +6,11 @@ import {
   type RefName,
   refNameSchema,
 } from '../../src-preload/contract/ids.ts';
-import { listLimitMax } from '../../src-preload/contract/limits.ts';
+import { attributionBytesMax, listLimitMax } from '../../src-preload/contract/limits.ts';
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
+import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import { requireProject } from './projects.ts';
@@ -82,6 +83,7 @@ export function writeNewRef(
     readonly cause: string;
   },
 ): Ref {
+  assert(utf8Length(input.principal) <= attributionBytesMax, 'a principal is bounded before it gets here');
   const movedMs = context.clock.nowMs();
   const { projectId, refName, principal, cause } = input;
   insertRef(db, {

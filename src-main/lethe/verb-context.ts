@@ -1,6 +1,7 @@
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
 import type { Signer } from '../canonical/signature.ts';
 
 /** What verbs are given from outside: time, identities, keys and who owns the home. */
@@ -13,6 +14,8 @@ export interface VerbContext {
   readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
   /** The principal who may review and merge what is their own (`lethe.md` §0.1); undefined: nobody. */
   readonly ownerPrincipal: string | undefined;
+  /** Takes ids and codes, never content. */
+  readonly log: Log;
 }
 
 /** Tells what became durable. Called within the verb; heard after the transaction. */

@@ -72,6 +72,29 @@ describe('the log of a ref', () => {
     expect(second.nextCursor).toBeUndefined();
   });
 
+  test('L38 a page reads the same number of rows however long the history is', async () => {
+    const grow = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 1) await history.commit(branch, [add('x')]);
+    };
+    const rowsOf = (read: () => unknown): number => {
+      const before = temp.db.counters.rowsRead;
+      read();
+      return temp.db.counters.rowsRead - before;
+    };
+    const reads = [
+      () => readPage(20),
+      () => readPage(20, readPage(20).nextCursor),
+      () => temp.lethe.graph({ projectId: history.project, limit: 20 }),
+      () => temp.lethe.findChangeset(history.head(branch)),
+      () => temp.lethe.listRefs(history.project, { limit: 20 }),
+    ];
+    await grow(60);
+    const short = reads.map(rowsOf);
+    await grow(540);
+    expect(reads.map(rowsOf)).toEqual(short);
+    expect(Math.max(...short)).toBeLessThan(200);
+  });
+
   test('L39 with all parents it lists everything that the head contains once, newest first', async () => {
     await history.branch(other);
     await history.branch('refs/agents/c/main');
