@@ -77,6 +77,7 @@ export const deskTheme = createTheme({
         overlayProps: { backgroundOpacity: 0.35, blur: 1 },
       },
     },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm' } },
     Textarea: { defaultProps: { size: 'sm' } },

@@ -32,11 +32,14 @@ const steps = [
   { unit: 'minute', ms: 60_000 },
 ] as const;
 
+const clockSlackMs = 5_000;
+
 /** "just now", "3 minutes ago", "in 6 days"; times in milliseconds since 1970. */
 export function relativeTime(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs);
   const step = steps.find((candidate) => distance >= candidate.ms);
-  if (step === undefined) return atMs > nowMs ? 'in under a minute' : 'just now';
+  // The engine's clock may be a moment ahead of the drawing: what it just did is not to come.
+  if (step === undefined) return atMs > nowMs + clockSlackMs ? 'in under a minute' : 'just now';
   // Six days and 23 hours ahead are seven days to people, but as long ago they are six.
   const amount = atMs > nowMs ? Math.round(distance / step.ms) : Math.floor(distance / step.ms);
   const words = count(amount, step.unit);

@@ -26,6 +26,7 @@ test('times are said from where one stands, past and future', () => {
   expect(relativeTime(now - 60_000, now)).toBe('1 minute ago');
   expect(relativeTime(now - 7_200_000, now)).toBe('2 hours ago');
   expect(relativeTime(now + 30_000, now)).toBe('in under a minute');
+  expect(relativeTime(now + 2_000, now)).toBe('just now');
   expect(relativeTime(now + 6 * 86_400_000, now)).toBe('in 6 days');
   expect(relativeTime(now + 7 * 86_400_000 - 1_000, now)).toBe('in 7 days');
   expect(relativeTime(now - 7 * 86_400_000 + 1_000, now)).toBe('6 days ago');
