@@ -198,3 +198,38 @@ describe('a stale branch beside a memory corrected over and over', () => {
     expect(after100).toBeLessThan(30);
   });
 });
+
+describe('branches that were merged', () => {
+  test.each([600, 3_000])(
+    'L95 L101 a page after a merge of a branch of %i corrections, and deep pages, stay within a few hundred rows',
+    (corrections) => {
+      const store = openHistoryStore();
+      try {
+        let main = store.commit([], []);
+        for (let step = 0; step < 600; step += 1) main = store.commit([main], [add(`on main ${step}`)]);
+        let branch = store.commit([main], [{ ...add('first'), resulting_event_id: 'one' }]);
+        for (let step = 0; step < corrections; step += 1) {
+          branch = store.commit(
+            [branch],
+            [{ op_type: 'correct_memory', target_event_id: 'one', payload: { content: `corrected ${step}` } }],
+          );
+        }
+        for (let step = 0; step < 300; step += 1) main = store.commit([main], [add(`later on main ${step}`)]);
+        makeRef(store, store.commit([main, branch], []));
+        let cursor: string | undefined;
+        let shown = 0;
+        do {
+          const before = store.db.counters.rowsRead;
+          const page = readContext(store.db, { projectId: historyProject, refName, limit: 100, cursor });
+          expect(store.db.counters.rowsRead - before).toBeLessThan(1_000);
+          expect(page.memories).toHaveLength(Math.min(100, 901 - shown));
+          shown += page.memories.length;
+          cursor = page.next_cursor;
+        } while (cursor !== undefined);
+        expect(shown).toBe(901);
+      } finally {
+        store.close();
+      }
+    },
+  );
+});
