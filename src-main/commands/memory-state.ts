@@ -22,7 +22,7 @@ export function memoryStateCommands({ lethe, charon, recoveryReadonly }: Command
           actor_id: principal.actor_id,
           profile: principal.profile,
           scopes: [...caller.scopes],
-          grants: caller.credential.kind === 'owner' ? [input.project] : principal.grants,
+          grants: principal.grants,
           refs: statusRefs(lethe, caller, input.project),
           owned_prefixes: [...charon.ownedPrefixes(principal)],
           open_proposals: charon.countPending(input.project),

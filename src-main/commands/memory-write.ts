@@ -5,6 +5,7 @@ import type { CommitInput } from '../lethe/api.ts';
 import { type BoundCommand, bind, type Call, rowOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { changesetNotFound, refNotFound } from './faults.ts';
+import { chainOf } from './moves.ts';
 
 type Commit = ParsedInput<'memory.changeset_create'>;
 
@@ -43,6 +44,7 @@ export function memoryWriteCommands({ lethe, charon }: CommandDeps): readonly Bo
           headChangesetId: input.head_changeset_id,
           principal: caller.principal.principal_id,
         }),
+      effects: (ref) => chainOf(lethe, ref.head_changeset_id),
     }),
     bind(rowOf('memory.changeset_create'), {
       check: checkOrdinals,

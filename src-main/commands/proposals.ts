@@ -10,6 +10,7 @@ import { type BoundCommand, bind, type Call, type Located, rowOf } from './bind.
 import type { CommandDeps } from './deps.ts';
 import { proposalNotFound } from './faults.ts';
 import { countItems, nextCursor } from './memory-read.ts';
+import { chainOf } from './moves.ts';
 import { fitPage } from './page.ts';
 
 /** Proposals: asking for a merge, looking, reviewing, merging, cancelling. */
@@ -91,10 +92,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
           ref: done.ref,
         };
       },
-      effects: ({ ref }) => {
-        const chain = lethe.findChangeset(ref.head_changeset_id)?.chain_digest;
-        return [ref.ref_name, ref.head_changeset_id, ...(chain === undefined ? [] : [chain])];
-      },
+      effects: ({ ref }) => [ref.ref_name, ref.head_changeset_id, ...chainOf(lethe, ref.head_changeset_id)],
     }),
     bind(rowOf('memory.merge_cancel'), {
       locate,

@@ -23,8 +23,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the home is: `--home`, else `MEMORY_GIT_HOME`, else the data folder of this system's user (H1). */
 export function findHome(given: string | undefined, env: Environment): string {
-  const named = given ?? env.MEMORY_GIT_HOME;
-  if (named !== undefined && named.trim() !== '') return resolve(named);
+  const named = [given, env.MEMORY_GIT_HOME].find((place) => place !== undefined && place.trim() !== '');
+  if (named !== undefined) return resolve(named);
   return envPaths('memory-git', { suffix: '' }).data;
 }
 
@@ -54,7 +54,7 @@ export function homeExists(paths: HomePaths): boolean {
 
 /**
  * Makes the folders of a home, 0700, or takes over those that are there (H2, H3). Throws HOME_INVALID when the place is a
- * file, belongs to another user, or is a folder with things in it that are not ours: those are never touched.
+ * file, is another user's and not closed, or is a folder with things in it that are not ours: those are never touched.
  */
 export function prepareHome(paths: HomePaths): void {
   const found = statOf(paths.root);
@@ -71,10 +71,12 @@ function takeOver(paths: HomePaths, found: Stats): void {
     throw new Fault('HOME_INVALID', 'The home names a file, and a home is a folder. Choose another place with --home.');
   }
   const user = process.getuid?.();
-  if (user !== undefined && found.uid !== user) {
+  const isOwn = user === undefined || found.uid === user;
+  // A folder of another user that is closed to everybody else is what a mounted volume looks like.
+  if (!isOwn && (found.mode & 0o077) !== 0) {
     throw new Fault(
       'HOME_INVALID',
-      'The home belongs to another user of this machine. Choose one of your own with --home.',
+      'The home belongs to another user and is open to others. Choose one of your own with --home, or close it (mode 0700).',
     );
   }
   const entries = readdirSync(paths.root);
@@ -86,7 +88,7 @@ function takeOver(paths: HomePaths, found: Stats): void {
       { foreign },
     );
   }
-  chmodSync(paths.root, 0o700);
+  if (isOwn) chmodSync(paths.root, 0o700);
 }
 
 const ownNames = new Set([

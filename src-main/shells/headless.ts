@@ -21,7 +21,7 @@ export interface ServeOptions {
 
 /**
  * The engine in this process, without a window: opens everything, prints the ready line (`charon.md` §8) and serves until
- * SIGINT or SIGTERM; a second signal does not wait for the closing.
+ * SIGINT, SIGTERM or SIGHUP; a second signal does not wait for the closing.
  */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const { home, env } = options;
@@ -42,8 +42,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     readyText(app.doors.mcp, owner, home),
   );
   await stopped;
-  process.once('SIGINT', () => process.exit(exitCodes.refused));
-  process.once('SIGTERM', () => process.exit(exitCodes.refused));
+  for (const signal of stopSignals) process.once(signal, () => process.exit(exitCodes.refused));
   await app.close();
   return exitCodes.done;
 }
@@ -54,15 +53,15 @@ function readyText(mcp: string | null, owner: string | null, home: string): stri
   return [...lines, 'Ctrl-C ends it.'].join('\n');
 }
 
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
+      for (const signal of stopSignals) process.off(signal, stop);
       resolve();
     };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
+    for (const signal of stopSignals) process.on(signal, stop);
   });
 }
 

@@ -28,6 +28,18 @@ test('P20 a mutation leaves intent and outcome under one correlation id, with wh
   expect(outcome?.request_digest).toBe(intent?.request_digest);
 });
 
+test('P20 the outcome of a new ref carries its head and chain', async () => {
+  const engine = await tempEngine();
+  const { changeset } = await engine.run(engine.owner, 'memory.repo_init', { project: 'demo' });
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'main');
+  const made = (await engine.entries())
+    .filter(({ phase }) => phase === 'outcome')
+    .map((entry) => [entry.command, entry.object_ids]);
+  expect(made).toContainEqual(['memory.repo_init', ['refs/shared/main', at.head, changeset.chain_digest]]);
+  expect(made).toContainEqual(['memory.branch_create', [at.ref, at.head, changeset.chain_digest]]);
+});
+
 test('P20 refusals before the intent leave an outcome alone; those after it, both', async () => {
   const engine = await tempEngine();
   await startProject(engine, 'demo');

@@ -11,6 +11,7 @@ test('H1 the flag wins over the variable, the variable over the data folder', ()
   expect(findHome('/somewhere/flag', { MEMORY_GIT_HOME: '/somewhere/variable' })).toBe('/somewhere/flag');
   expect(findHome(undefined, { MEMORY_GIT_HOME: '/somewhere/variable' })).toBe('/somewhere/variable');
   expect(findHome(undefined, { MEMORY_GIT_HOME: ' ' })).toMatch(/memory-git/);
+  expect(findHome('', { MEMORY_GIT_HOME: '/somewhere/variable' })).toBe('/somewhere/variable');
   expect(findHome(undefined, {})).toMatch(/memory-git/);
 });
 
