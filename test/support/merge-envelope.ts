@@ -1,8 +1,9 @@
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import { type MergeEnvelope, signMergeEnvelope } from '../../src-main/canonical/signature.ts';
 import type { AdvanceInput } from '../../src-main/lethe/api.ts';
+import type { VerbContext } from '../../src-main/lethe/verb-context.ts';
 import { type ChangesetId, type ProjectId, proposalIdSchema } from '../../src-preload/contract/ids.ts';
-import { refName, type TempLethe, testMergeKey } from './history-builder.ts';
+import { refName, testMergeKey } from './history-builder.ts';
 
 export const testReviewer = 'principal_00000000000000b1';
 export const testMerger = 'principal_00000000000000c1';
@@ -10,7 +11,7 @@ export const testProposal = proposalIdSchema.parse('00000000-0000-7000-8000-0000
 
 /** A well-formed envelope of now for a move of main, changed where a test says so. */
 export function mergeEnvelope(
-  temp: Pick<TempLethe, 'clock' | 'ids'>,
+  temp: Pick<VerbContext, 'clock' | 'ids'>,
   move: { readonly project: ProjectId; readonly expected: ChangesetId; readonly next: ChangesetId },
   more: Partial<MergeEnvelope> = {},
 ): MergeEnvelope {
