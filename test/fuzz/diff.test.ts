@@ -90,23 +90,10 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
   const last = (log: readonly LoggedTouch[], id: string): LoggedTouch | undefined =>
     log.findLast((touch) => touch.memory === id);
 
-  const originOf = (id: string): string | undefined => {
-    let upTo = Number.POSITIVE_INFINITY;
-    for (let at: string = id; ; ) {
-      const link = own.findLast((touch) => touch.memory === at && touch.from !== undefined && touch.key <= upTo);
-      if (link?.from === undefined || liveBase(link.from)) return link?.from;
-      upTo = link.key;
-      at = link.from;
-    }
-  };
+  const originOf = (id: string): string | undefined => findOrigin(own, id, liveBase);
   const hasHeir = (id: string): boolean => {
-    for (let link = last(own, id); link !== undefined; ) {
-      const next: string | undefined = link.to;
-      if (next === undefined) return false;
-      if (liveTarget(next)) return !liveBase(next);
-      link = last(own, next);
-    }
-    return false;
+    const heir = findHeir(own, id, liveTarget);
+    return heir !== undefined && !liveBase(heir);
   };
 
   const said: Said[] = [];
@@ -124,18 +111,44 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
     }
   }
   if (side === 'both') {
+    const ownTouched = new Set(own.map((touch) => touch.memory));
     for (const id of new Set(theirs.map((touch) => touch.memory))) {
-      if (own.some((touch) => touch.memory === id) || (!liveBase(id) && !liveTarget(id))) continue;
-      const relation = !liveTarget(id) ? 'gone' : liveBase(id) ? 'grown' : 'new';
-      said.push({
-        op: last(theirs, id)?.key ?? 0,
-        before: liveBase(id) ? id : undefined,
-        after: liveTarget(id) ? id : undefined,
-        relation,
-      });
+      if (ownTouched.has(id)) continue;
+      const op = last(theirs, id)?.key ?? 0;
+      if (liveBase(id)) {
+        const origin = liveTarget(id) ? id : findOrigin(theirs, id, liveTarget);
+        const told = origin !== undefined && !ownTouched.has(origin);
+        said.push({ op, before: id, after: told ? origin : undefined, relation: told ? 'grown' : 'gone' });
+      } else if (liveTarget(id)) {
+        const heir = findHeir(theirs, id, liveBase);
+        const told = heir !== undefined && !liveTarget(heir) && !ownTouched.has(heir);
+        if (!told) said.push({ op, before: undefined, after: id, relation: 'new' });
+      }
     }
   }
   return inOrder(said);
+}
+
+/** The nearest memory, back over the links of one side, that is live at the other. */
+function findOrigin(log: readonly LoggedTouch[], id: string, live: (id: string) => boolean): string | undefined {
+  let upTo = Number.POSITIVE_INFINITY;
+  for (let at = id; ; ) {
+    const link = log.findLast((touch) => touch.memory === at && touch.from !== undefined && touch.key <= upTo);
+    if (link?.from === undefined || live(link.from)) return link?.from;
+    upTo = link.key;
+    at = link.from;
+  }
+}
+
+/** The first memory, on over the links of one side, that is live there. */
+function findHeir(log: readonly LoggedTouch[], id: string, live: (id: string) => boolean): string | undefined {
+  let link = log.findLast((touch) => touch.memory === id);
+  while (link?.to !== undefined) {
+    const next: string = link.to;
+    if (live(next)) return next;
+    link = log.findLast((touch) => touch.memory === next);
+  }
+  return undefined;
 }
 
 function compare(one: string | undefined, other: string | undefined): number {

@@ -166,6 +166,24 @@ describe('what changed', () => {
   });
 });
 
+describe('backwards over lineage', () => {
+  test('L114 what grew into another memory is one change backwards too', async () => {
+    const before = history.head(side);
+    const { changeset_id: after } = await history.commit(side, [
+      correct('tea', { content: 'tea is black' }, 'black-tea'),
+    ]);
+    expect(told(diff(after, before))).toEqual({ corrections_proposed: [['tea', 'tea is black', 'tea is green']] });
+    expect(diff(after, before).kind_notes).toEqual([
+      {
+        left: 'black-tea',
+        right: 'tea',
+        kind: 'temporal_update',
+        reason: 'correct_memory establishes lineage',
+      },
+    ]);
+  });
+});
+
 describe('lists and summaries', () => {
   test('L111 decisions, tasks, flags and visibility are listed beside what happened to them', async () => {
     const before = history.head(side);

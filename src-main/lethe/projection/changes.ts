@@ -83,20 +83,32 @@ function goneAtTarget(sides: Sides, touch: Touch, atBase: Touch): MemoryChange |
   return { op: touch.key, before: atBase, after: undefined, link: undefined, relation };
 }
 
-/** A change that only the base's side made, seen from the target: the target has the memory as it was before, or not at all. */
+/**
+ * A change that only the base's side made, told from base to target: the change from target to base, backwards. A memory
+ * that the target's side touched is told with the target's op, so nothing is told here of what became of it.
+ */
 function changeByBase(sides: Sides, touch: Touch): MemoryChange | undefined {
   const { sight, base, target } = sides;
-  const newest = findNewestTouch(sight, [base], touch.memory);
-  if (newest?.key !== touch.key) return undefined;
-  const atTarget = findNewestTouch(sight, [target], touch.memory);
-  // What the target's side touched is listed with the target's op.
-  if (atTarget !== undefined && !seesTouch(sight, [base], atTarget)) return undefined;
-  const before = isLive(touch) ? touch : undefined;
-  const after = isLive(atTarget) ? atTarget : undefined;
-  if (before === undefined && after === undefined) return undefined;
-  if (before !== undefined && after !== undefined)
-    return { op: touch.key, before, after, link: undefined, relation: 'grown' };
-  return { op: touch.key, before, after, link: undefined, relation: before === undefined ? 'new' : 'gone' };
+  if (isTouchedByTarget(sides, touch.memory)) return undefined;
+  const heir = isLive(touch) ? undefined : findLiveHeir({ sight, base: target, target: base }, touch);
+  if (heir !== undefined && isTouchedByTarget(sides, heir.memory)) {
+    const newest = findNewestTouch(sight, [base], touch.memory);
+    const after = findNewestTouch(sight, [target], touch.memory);
+    if (newest?.key !== touch.key || !isLive(after)) return undefined;
+    return { op: touch.key, before: undefined, after, link: undefined, relation: 'new' };
+  }
+  const forth = changeByTarget({ sight, base: target, target: base }, touch);
+  if (forth === undefined) return undefined;
+  const { op, before, after, link } = forth;
+  if (before === undefined || isTouchedByTarget(sides, before.memory)) {
+    return after === undefined ? undefined : { op, before: after, after: undefined, link: undefined, relation: 'gone' };
+  }
+  return { op, before: after, after: before, link, relation: after === undefined ? 'new' : 'grown' };
+}
+
+function isTouchedByTarget({ sight, base, target }: Sides, memory: number): boolean {
+  const atTarget = findNewestTouch(sight, [target], memory);
+  return atTarget !== undefined && !seesTouch(sight, [base], atTarget);
 }
 
 /** The active memory at base out of which one at target grew, over links that the target's side made. */

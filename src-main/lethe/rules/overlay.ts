@@ -49,13 +49,6 @@ export function overlayVersion(before: Version, op: number, payload: JsonObject)
   return { version: op, introduced: before.introduced, fields, payload: keys };
 }
 
-/** The ops whose payloads `readVersion` asks for, ascending, each once. */
-export function opsOfVersion(version: Version): readonly number[] {
-  return [...new Set([...Object.values(version.fields), ...Object.values(version.payload)])].toSorted(
-    (one, other) => one - other,
-  );
-}
-
 /** The values of a state, read from the payloads of the ops that set them (`L92`). */
 export function readVersion(version: Version, payloadOf: (op: number) => JsonObject): OverlaidState {
   const value = (field: OverlaidField): JsonValue | undefined => {
