@@ -15,7 +15,12 @@ import {
 import { listLimitMax, obolLifeMaxMs } from '../limits.ts';
 import { agentProfileSchema, grantSchema, obolSchema, principalSchema } from '../principal.ts';
 
-const principalName = z.string().trim().min(1).max(128);
+const principalName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(128)
+  .regex(/^\P{C}*$/u, 'a name has printable characters only');
 const principalDetail = z.strictObject({
   ...principalSchema.shape,
   obols: z.array(obolSchema),
