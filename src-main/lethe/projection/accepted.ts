@@ -23,10 +23,10 @@ export function openAccepted(db: ReadableDb): AcceptedReader {
   const payloadOf = (op: number): JsonObject => memoized(payloads, op, () => readPayload(db, op));
   return {
     read: (touch) => {
-      const version = loadVersion(db, touch.version);
+      const version = loadVersion(db, touch.version, payloadOf);
       const { content, payload, ...fields } = readVersion(version, payloadOf);
       return {
-        memory_id: memoryIdOf(db, touch.memory),
+        memory_id: memoryIdOf(db, touch.memory, changesetId),
         content,
         ...fields,
         status: touch.status === 'blank' ? 'active' : touch.status,

@@ -46,7 +46,14 @@ export function changesetIdOf(db: ReadableDb, seq: number): ChangesetId {
   return changesetId;
 }
 
-/** The id of a memory number. */
-export function memoryIdOf(db: ReadableDb, number: number): MemoryId {
-  return findChosenId(db, number) ?? madeMemoryId(changesetIdOf(db, seqOf(number)), ordinalOf(number));
+/**
+ * The id of a memory number.
+ * @param changesetId where changeset ids come from, for readers that keep them
+ */
+export function memoryIdOf(
+  db: ReadableDb,
+  number: number,
+  changesetId: (seq: number) => ChangesetId = (seq) => changesetIdOf(db, seq),
+): MemoryId {
+  return findChosenId(db, number) ?? madeMemoryId(changesetId(seqOf(number)), ordinalOf(number));
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf, seqOf } from '../rules/numbers.ts';
@@ -61,8 +62,15 @@ export function isLive(touch: Touch | undefined): touch is Touch {
   return touch?.status === 'active';
 }
 
-/** A state by the op that made it: the row of a correction, or the op's own payload. */
-export function loadVersion(db: ReadableDb, op: number): Version {
+/**
+ * A state by the op that made it: the row of a correction, or the op's own payload.
+ * @param payloadOf where payloads come from, for readers that keep them
+ */
+export function loadVersion(
+  db: ReadableDb,
+  op: number,
+  payloadOf: (op: number) => JsonObject = (one) => readPayload(db, one),
+): Version {
   assert(op > 0, 'a version is made by an op');
-  return findVersion(db, op) ?? startVersion(op, readPayload(db, op));
+  return findVersion(db, op) ?? startVersion(op, payloadOf(op));
 }
