@@ -89,11 +89,7 @@ export function bind<Input extends z.ZodType, Output extends z.ZodType>(
 ): BoundCommand {
   const close = (output: z.output<Output>): Answer => {
     const parsed = contract.output.safeParse(output);
-    // A wrong answer is our own bug, and the issue may quote memory: only the place is said.
-    if (!parsed.success)
-      throw new Error(
-        `${contract.name} made an answer that its contract refuses at ${parsed.error.issues[0]?.path.join('.')}`,
-      );
+    if (!parsed.success) throw wrongAnswer(contract, parsed.error.issues[0]?.path.join('.') ?? '');
     return { output: parsed.data, effects: handler.effects?.(output) ?? [] };
   };
   return {
@@ -119,6 +115,15 @@ export function bind<Input extends z.ZodType, Output extends z.ZodType>(
       };
     },
   };
+}
+
+/** A wrong answer is our own bug, and the answer may quote memory: only its place is said, and only to the log. */
+function wrongAnswer(contract: CommandContract, place: string): Fault {
+  const message = contract.mutates
+    ? 'The request was carried out, but its answer could not be made. Look at the present state before you repeat it.'
+    : 'The answer could not be made. Nothing was changed; the log names the cause.';
+  const cause = new Error(`${contract.name} made an answer that its contract refuses at ${place}`);
+  return new Fault('INTERNAL', message, {}, { cause });
 }
 
 /** The project that an input names, for the audit; undefined when it names none. */

@@ -57,8 +57,11 @@ export async function openStores(options: {
       charon,
       lethe,
       close: async () => {
-        lethe.close();
-        await charon.close();
+        try {
+          lethe.close();
+        } finally {
+          await charon.close();
+        }
       },
     };
   } catch (thrown) {

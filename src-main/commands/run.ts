@@ -94,12 +94,11 @@ async function pass(
   const caller = liveCaller(deps.charon, call.caller);
   const { command, opened } = open(deps, bound, call, caller);
   const { contract } = command;
-  trail.describe({ objects: opened.objects });
+  const requestDigest = getDigest(opened.input);
+  trail.describe({ objects: opened.objects, requestDigest });
   deps.charon.requireScope(caller, contract.scope);
   const projectId = await requireProject(deps, contract, opened, trail);
-  const requestDigest = inputDigest(opened.input) ?? '';
   const place: Place = { projectId, requestDigest };
-  trail.describe({ requestDigest });
 
   const replayed = await opened.replay(place);
   if (replayed !== undefined) {
@@ -117,6 +116,16 @@ async function pass(
   const answer: Answer = await opened.run(place);
   trail.describe({ effects: answer.effects });
   return answer.output;
+}
+
+/** The digest by which a request is known again. Two requests may never share one, so an input without one is refused. */
+function getDigest(input: unknown): string {
+  const digest = inputDigest(input);
+  if (digest !== undefined) return digest;
+  throw new Fault(
+    'INPUT_INVALID',
+    'The input has no canonical form: two keys of an object are the same, or a number is out of range.',
+  );
 }
 
 function open(

@@ -6,10 +6,14 @@ import { addServe } from './cli-serve.ts';
 
 const help = `
 First steps:
-  charon serve --owner-page                          start, with the desk in a browser
-  charon principal reconcile "my agent" propose demo create an agent that may read, branch, commit and propose in project demo
-  charon obol mint <principal-id>                    make a token for it, shown once
-  charon proposal ls demo                            what waits for your review`;
+  charon serve --owner-page
+      start, with the desk in a browser
+  charon principal reconcile "my agent" propose demo
+      create an agent that may read, branch, commit and propose in the project demo
+  charon obol mint <principal-id>
+      make a token for it, shown once
+  charon proposal ls demo
+      see what waits for your review`;
 
 /** The policy engine's command line (`charon.md` §8). Gives the exit code. */
 export function charonMain(args: readonly string[]): Promise<number> {

@@ -266,3 +266,12 @@ test('P20 the digest of a request is that of its meaning: key order and absent k
   for (let index = 0; index < 10_000; index += 1) deep = [deep];
   expect(inputDigest(deep)).toBeUndefined();
 });
+
+test('P2 an input without a canonical form is refused, so that no two requests share a digest', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'main');
+  const twice = { ...commitInput('demo', at, 'x'), evidence: [{ '\ud800': 1, '\udfff': 2 }] };
+  expect(await engine.refusal(caller, 'memory.changeset_create', twice)).toMatchObject({ code: 'INPUT_INVALID' });
+});

@@ -185,8 +185,10 @@ test('P8 an answer that its contract refuses is INTERNAL without a word of it', 
   const engine = await tempEngine();
   const broken = bind(rowOf('obol.list'), { run: () => ({ obols: [{ secret: 'hush' }] }) as never });
   const opened = broken.open({}, engine.owner);
-  const thrown = await opened.run({ projectId: undefined, requestDigest: '' }).catch((error: unknown) => error);
-  expect(String(thrown)).toMatch(/obol\.list made an answer that its contract refuses at obols\.0/);
-  expect(String(thrown)).not.toMatch(/hush/);
-  expect(toFault(thrown).code).toBe('INTERNAL');
+  const thrown = toFault(
+    await opened.run({ projectId: undefined, requestDigest: '' }).catch((error: unknown) => error),
+  );
+  expect(thrown.code).toBe('INTERNAL');
+  expect(String(thrown.cause)).toMatch(/obol\.list made an answer that its contract refuses at obols\.0/);
+  expect(`${thrown} ${JSON.stringify(thrown.toWire())} ${thrown.cause}`).not.toMatch(/hush/);
 });
