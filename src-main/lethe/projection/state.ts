@@ -5,6 +5,7 @@ import { lastOpOf, seqOf } from '../rules/numbers.ts';
 import { startVersion, type Version } from '../rules/overlay.ts';
 import type { Place } from '../tables/chains.ts';
 import {
+  findNewestOf,
   findNewestOfChain,
   findNextTouchingChain,
   findTouch,
@@ -31,14 +32,15 @@ export function findNewestTouch(
   memory: number,
   below = Number.POSITIVE_INFINITY,
 ): Touch | undefined {
-  let upTo = Math.min(below - 1, lastOpOf(Math.max(...heads.map((head) => head.seq))));
-  for (const limit of [1, sight.unseenTouchesMax - 1]) {
-    const touches = listNewestTouches(sight.db, memory, upTo, limit);
-    const seen = touches.find((touch) => seesTouch(sight, heads, touch));
-    if (seen !== undefined || touches.length < limit) return seen;
-    upTo = (touches.at(-1)?.key ?? 0) - 1;
-  }
-  return findByChains(sight, heads, memory, upTo);
+  const upTo = Math.min(below - 1, lastOpOf(Math.max(...heads.map((head) => head.seq))));
+  const first = findNewestOf(sight.db, memory, upTo);
+  if (first === undefined || seesTouch(sight, heads, first)) return first;
+  const limit = sight.unseenTouchesMax - 1;
+  const touches = listNewestTouches(sight.db, memory, first.key - 1, limit);
+  const seen = touches.find((touch) => seesTouch(sight, heads, touch));
+  const last = touches.at(-1);
+  if (seen !== undefined || last === undefined || touches.length < limit) return seen;
+  return findByChains(sight, heads, memory, last.key - 1);
 }
 
 function findByChains(sight: Sight, heads: readonly Place[], memory: number, upTo: number): Touch | undefined {

@@ -41,8 +41,8 @@ interface PlaceRow {
 const columns = 'seq, chain, position, first_parent, second_parent, depth, jump, vector, active, touches, steps';
 
 export const placeQueries = {
-  bySeq: `SELECT ${columns} FROM memory_places WHERE seq = ?`,
-  byPosition: 'SELECT seq FROM memory_places WHERE chain = ? AND position = ?',
+  bySeq: `SELECT ${columns} FROM memory_places WHERE seq = +?`,
+  byPosition: 'SELECT seq FROM memory_places WHERE chain = +? AND position = +?',
   lastChain: 'SELECT chain FROM memory_places ORDER BY chain DESC LIMIT 1',
 } as const;
 

@@ -28,20 +28,29 @@ interface TouchRow {
 
 const columns = 'memory, key, chain, version, status, linked';
 
-/** Where SQLite would take the primary key and filter, the index is named: that walk would grow with the touches. */
+/**
+ * Where SQLite would take the primary key and filter, the index is named: that walk would grow with the touches. Values are
+ * bound as `+?`: a bare one beside ORDER BY is prepared again at every execution.
+ */
 export const touchQueries = {
-  newest: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key <= ? ORDER BY key DESC LIMIT +?`,
-  exact: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key = ?`,
+  newest: `SELECT ${columns} FROM memory_touches WHERE memory = +? AND key <= +? ORDER BY key DESC LIMIT +?`,
+  exact: `SELECT ${columns} FROM memory_touches WHERE memory = +? AND key = +?`,
   nextChain:
-    'SELECT chain FROM memory_touches INDEXED BY memory_touches_by_memory_chain WHERE memory = ? AND key <> memory AND chain > ? ORDER BY chain LIMIT 1',
+    'SELECT chain FROM memory_touches INDEXED BY memory_touches_by_memory_chain WHERE memory = +? AND key <> memory AND chain > +? ORDER BY chain LIMIT 1',
   newestOfChain: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_by_memory_chain
-    WHERE memory = ? AND key <> memory AND chain = ? AND key <= ? ORDER BY key DESC LIMIT 1`,
-  ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key > ? AND key <= ? ORDER BY key, memory LIMIT +?`,
-  ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = ? AND key >= ? AND key <= ? ORDER BY key DESC, memory DESC LIMIT +?`,
-  ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = ? AND key > ? AND key <= ? ORDER BY key LIMIT +?`,
+    WHERE memory = +? AND key <> memory AND chain = +? AND key <= +? ORDER BY key DESC LIMIT 1`,
+  ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = +? AND key > +? AND key <= +? ORDER BY key, memory LIMIT +?`,
+  ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = +? AND key >= +? AND key <= +? ORDER BY key DESC, memory DESC LIMIT +?`,
+  ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = +? AND key > +? AND key <= +? ORDER BY key LIMIT +?`,
   linked: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_linked
-    WHERE memory = ? AND key <= ? AND linked IS NOT NULL ORDER BY key DESC LIMIT +?`,
+    WHERE memory = +? AND key <= +? AND linked IS NOT NULL ORDER BY key DESC LIMIT +?`,
 } as const;
+
+/** The newest touch of a memory at or below an op number, visible or not. */
+export function findNewestOf(db: ReadableDb, memory: number, upTo: number): Touch | undefined {
+  const row = db.query<[number, number, number], TouchRow>(touchQueries.newest).get(memory, upTo, 1);
+  return row === undefined ? undefined : toTouch(row);
+}
 
 /** Touches of a memory at or below an op number, newest first, visible or not. */
 export function listNewestTouches(db: ReadableDb, memory: number, upTo: number, limit: number): readonly Touch[] {
