@@ -40,6 +40,7 @@ describe('query plans of the derived index', () => {
       placeQueries.byPosition,
       'SEARCH memory_places USING COVERING INDEX memory_places_by_chain (chain=? AND position=?)',
     ],
+    [placeQueries.back, 'SEARCH memory_places USING INDEX memory_places_by_chain (chain=? AND position<?)'],
     [placeQueries.lastChain, 'SCAN memory_places USING COVERING INDEX memory_places_by_chain'],
     [
       'SELECT number FROM memory_ids WHERE project_id = ? AND memory_id = ?',

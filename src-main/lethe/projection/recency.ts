@@ -41,14 +41,15 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
     options.after === undefined
       ? [{ seq: head.seq, excluded: [], upTo: lastOpOf(head.seq) }]
       : linesAfter(sight, head.seq, options.after, []);
+  const run: TouchRun = { chain: -1, upTo: -1, downTo: 0, touches: [] };
   let reached = options.after ?? lastOpOf(head.seq);
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
     if (line.seq === 0 || isExcluded(sight, line.excluded, line.seq)) continue;
-    const place = sight.places.get(line.seq);
+    const place = sight.places.getAhead(line.seq);
     const page =
       line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
     if (page === undefined) {
-      yield* walkTouches(sight, head, place, line.upTo);
+      yield* walkTouches(sight, run, head, place, line.upTo);
       reached = opNumber(place.seq, 0);
       lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
       lines.push({
@@ -100,21 +101,40 @@ function isExcluded(sight: Sight, excluded: readonly Place[], seq: number): bool
   return excluded.length > 0 && seenOfAny(sight, excluded, sight.places.get(seq).chain) >= seq;
 }
 
-function* walkTouches(sight: Sight, head: Place, place: Place, upTo: number): IterableIterator<Scanned> {
+function* walkTouches(sight: Sight, run: TouchRun, head: Place, place: Place, upTo: number): IterableIterator<Scanned> {
   const from = opNumber(place.seq, 0);
   for (let below = upTo; below >= from; ) {
-    const touches = listTouchesBack(sight.db, place.chain, from, below, touchesPerRead);
-    // An op touches two memories at most: what follows a full read starts with its last op, whole.
-    const last = touches.length < touchesPerRead ? from - 1 : (touches.at(-1)?.key ?? 0);
-    for (const key of new Set(touches.map((touch) => touch.key))) {
-      if (key === last) break;
+    const { touches, downTo } = readRun(sight, run, place.chain, below);
+    const own = touches.filter((touch) => touch.key >= from && touch.key <= below);
+    for (const key of new Set(own.map((touch) => touch.key))) {
       // Of an op that retired one memory and made another, the live one counts.
-      const live = touches.find((touch) => touch.key === key && isLive(touch));
+      const live = own.find((touch) => touch.key === key && isLive(touch));
       yield { key, live: live === undefined ? undefined : newestIs(sight, head, live.memory, key) };
     }
-    below = last;
+    below = downTo - 1;
   }
   yield { key: from, live: undefined };
+}
+
+/** The touches of one chain that were read last: all of them from `downTo` to `upTo`, newest first. */
+interface TouchRun {
+  chain: number;
+  upTo: number;
+  downTo: number;
+  touches: readonly Touch[];
+}
+
+/** The touches of a chain at and below an op, read ahead: the changesets of a line are neighbours in their chain. */
+function readRun(sight: Sight, run: TouchRun, chain: number, below: number): TouchRun {
+  if (run.chain === chain && run.downTo <= below && below <= run.upTo) return run;
+  const touches = listTouchesBack(sight.db, chain, 0, below, touchesPerRead);
+  // An op touches two memories at most: a full read ends before its last op, which may not be whole.
+  const last = touches.length < touchesPerRead ? undefined : touches.at(-1)?.key;
+  run.chain = chain;
+  run.upTo = below;
+  run.downTo = last === undefined ? 0 : last + 1;
+  run.touches = last === undefined ? touches : touches.filter((touch) => touch.key > last);
+  return run;
 }
 
 /** The newest touch of a memory when it is this one and live. */

@@ -43,27 +43,47 @@ const columns = 'seq, chain, position, first_parent, second_parent, depth, jump,
 export const placeQueries = {
   bySeq: `SELECT ${columns} FROM memory_places WHERE seq = +?`,
   byPosition: 'SELECT seq FROM memory_places WHERE chain = +? AND position = +?',
+  back: `SELECT ${columns} FROM memory_places WHERE chain = +? AND position < +? ORDER BY position DESC LIMIT +?`,
   lastChain: 'SELECT chain FROM memory_places ORDER BY chain DESC LIMIT 1',
 } as const;
 
 /** Places of one verb: each is read at most once, since places never change. */
 export interface Places {
   get(seq: number): Place;
+  /** The same for who walks down a line: when it has to be read, its neighbours in the chain are read with it. */
+  getAhead(seq: number): Place;
 }
+
+/** Places that are read ahead. */
+const placesAhead = 24;
 
 /** Opens the places for one read or write verb. A changeset without a place is a broken index: our own bug. */
 export function openPlaces(db: ReadableDb): Places {
   const known = new Map<number, Place>();
+  const get = (seq: number): Place => {
+    const cached = known.get(seq);
+    if (cached !== undefined) return cached;
+    const place = findPlace(db, seq);
+    assert(place !== undefined, 'every changeset has a place in the index');
+    known.set(seq, place);
+    return place;
+  };
   return {
-    get: (seq) => {
-      const cached = known.get(seq);
-      if (cached !== undefined) return cached;
-      const place = findPlace(db, seq);
-      assert(place !== undefined, 'every changeset has a place in the index');
-      known.set(seq, place);
-      return place;
+    get,
+    getAhead: (seq) => {
+      if (!known.has(seq)) for (const place of listPlacesBack(db, get(seq))) known.set(place.seq, place);
+      return get(seq);
     },
   };
+}
+
+/** The places before one in its chain, nearest first. */
+function listPlacesBack(db: ReadableDb, from: Place): readonly Place[] {
+  if (from.position === 0) return [];
+  return db
+    .query<[number, number, number], PlaceRow>(placeQueries.back)
+    .all(from.chain, from.position, placesAhead)
+    .map(toPlace);
 }
 
 /** The place of a changeset; undefined when the index does not hold it. */
