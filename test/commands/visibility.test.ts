@@ -147,6 +147,8 @@ test('P14 context and search serve shared refs and the own ones; history of any 
     (await engine.refusal(other, 'memory.context_at', { project: 'demo', head_changeset_id: changeset.changeset_id }))
       .code,
   ).toBe('HEAD_NOT_REACHABLE');
+  const hiddenHead = { project: 'demo', query: 'draft', head_changeset_id: changeset.changeset_id };
+  expect((await engine.refusal(other, 'memory.search', hiddenHead)).code).toBe('HEAD_NOT_REACHABLE');
   for (const caller of [writer, engine.owner]) {
     const context = await engine.run(caller, 'memory.context_at', { project: 'demo', ref: at.ref });
     expect(context.memories.map(({ content }) => content)).toEqual(['a draft thought']);
