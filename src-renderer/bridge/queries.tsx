@@ -16,6 +16,7 @@ import type { Client } from './client.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { ConnectionState } from './connection.ts';
 import { staleAfter } from './live.ts';
+import { findNextCursor } from './next-page.ts';
 import type { Refusal } from './refusal.ts';
 
 /** Events of this long are answered together. Milliseconds. */
@@ -85,13 +86,8 @@ export function useEnginePages<Name extends CommandName>(
         ? skipToken
         : ({ pageParam }) => client.request(name, pageParam === undefined ? input : { ...input, cursor: pageParam }),
     initialPageParam: undefined,
-    getNextPageParam: nextCursor,
+    getNextPageParam: findNextCursor,
   });
-}
-
-function nextCursor(page: unknown): string | undefined {
-  if (typeof page !== 'object' || page === null || !('next_cursor' in page)) return undefined;
-  return typeof page.next_cursor === 'string' ? page.next_cursor : undefined;
 }
 
 /** Runs a command of the owner's; every answer on screen is asked for again after it. */

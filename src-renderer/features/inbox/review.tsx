@@ -11,6 +11,7 @@ import { Loading, Refused } from '../../ui/states.tsx';
 import { Contested } from './contested.tsx';
 import { decideButtons, decideVerdictLine } from './decide.ts';
 import { ProposalFacts } from './proposal-facts.tsx';
+import { joinProposalPages } from './proposal-pages.ts';
 import { ReviewActions } from './review-actions.tsx';
 import { VerdictBanner } from './verdict-banner.tsx';
 import { VerdictThread } from './verdict-thread.tsx';
@@ -27,8 +28,7 @@ interface ReviewProps {
 /** One proposal: the verdict line first, then who and what, then the changes by meaning, then the thread. */
 export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: ReviewProps) {
   const answer = useEnginePages('memory.proposal_show', { proposal_id: proposalId });
-  const pages: readonly ProposalDetail[] = answer.data?.pages ?? [];
-  const proposal = pages[0];
+  const proposal = joinProposalPages(answer.data?.pages ?? []);
   const itsProject = proposal?.project_id ?? project;
   useEffect(() => {
     if (itsProject !== project) chooseProject(itsProject);
@@ -40,7 +40,6 @@ export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: 
   return (
     <ReviewOf
       proposal={proposal}
-      pages={pages}
       ownerId={ownerId}
       nameOf={nameOf}
       more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
@@ -66,15 +65,14 @@ function MovedNotice({ proposal }: { readonly proposal: ProposalDetail }) {
 
 interface ReviewOfProps {
   readonly proposal: ProposalDetail;
-  readonly pages: readonly ProposalDetail[];
   readonly ownerId: string;
   readonly nameOf: (principalId: string) => string;
   readonly more: (() => void) | undefined;
 }
 
-function ReviewOf({ proposal, pages, ownerId, nameOf, more }: ReviewOfProps) {
+function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
   const now = useNow();
-  const diffs = pages.map((page) => page.diff);
+  const diffs = [proposal.diff];
   const groups = groupChanges(diffs);
   const unfinished = more === undefined ? '' : ' so far';
   return (
