@@ -36,9 +36,7 @@ export type ProposalId = z.infer<typeof proposalIdSchema>;
 export const manifestIdSchema = uuid.brand<'ManifestId'>();
 export type ManifestId = z.infer<typeof manifestIdSchema>;
 export const findingIdSchema = uuid.brand<'FindingId'>();
-export type FindingId = z.infer<typeof findingIdSchema>;
 export const advanceIdSchema = uuid.brand<'AdvanceId'>();
-export type AdvanceId = z.infer<typeof advanceIdSchema>;
 
 /** A memory: a caller's own id, or `mem:<changeset id>:<ordinal>`. Project-local. */
 export const memoryIdSchema = z.string().min(1).max(1_024).brand<'MemoryId'>();

@@ -38,8 +38,11 @@ export const acceptedMemorySchema = z.strictObject({
   source_event_id: z.string().optional(),
   introduced_changeset_id: changesetIdSchema.optional(),
   last_changeset_id: changesetIdSchema.optional(),
+  /** The newest entries, oldest first; a total says how many there are when these are not all. */
   evidence: z.array(jsonObjectSchema).optional(),
+  evidence_total: z.int().min(1).optional(),
   verification: z.array(jsonObjectSchema).optional(),
+  verification_total: z.int().min(1).optional(),
   payload: jsonObjectSchema.optional(),
 });
 export type AcceptedMemory = z.infer<typeof acceptedMemorySchema>;
@@ -89,6 +92,10 @@ export const lineageStepSchema = z.strictObject({
   model: z.string().optional(),
   message: z.string(),
   created_at: timestampSchema,
+  /** What a mark, a proposal or an attachment says; of ops whose payload is the memory's own, `after` says it. */
+  payload: jsonObjectSchema.optional(),
+  /** Of a duplicate, the memory that stays. */
+  duplicate_of: memoryIdSchema.optional(),
   before: acceptedMemorySchema.nullable(),
   after: acceptedMemorySchema.nullable(),
 });

@@ -49,7 +49,6 @@ export const conflictSchema = z.strictObject({
   resolved_at: timestampSchema.optional(),
   resolution_note: z.string().optional(),
 });
-export type Conflict = z.infer<typeof conflictSchema>;
 
 /** One verdict of one reviewer, bound to the exact state that was looked at. */
 export const verdictRecordSchema = z.strictObject({

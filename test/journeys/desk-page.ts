@@ -43,7 +43,7 @@ export class DeskPage {
   }
 
   static async open(url: string): Promise<DeskPage> {
-    const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+    const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
     const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const browser = await chromium.launch({ executablePath, args: [...sandbox, ...quietFlags] });
     const context = await browser.newContext({
@@ -83,7 +83,7 @@ export class DeskPage {
     mkdirSync(shots, { recursive: true });
     const path = join(shots, `${name}.png`);
     await this.page.screenshot({ path });
-    if (process.env['UPDATE_SCREENS'] !== '1') return;
+    if (process.env.UPDATE_SCREENS !== '1') return;
     mkdirSync(join(root, 'docs/screens'), { recursive: true });
     copyFileSync(path, join(root, 'docs/screens', `${name}.png`));
   }

@@ -260,7 +260,7 @@ describe('the main job', () => {
     const then = await context(reader, { head_changeset_id: base });
     expect(then.memories.map((memory) => memory.content)).toContain('The API listens on port 8080.');
     const shown = done(await reader.call('memory_proposal_show', { proposal_id: correction }));
-    expect(shown['strategy']).toBe('merge_commit');
+    expect(shown.strategy).toBe('merge_commit');
   });
 
   test('rejected work is kept, and says why', async () => {

@@ -70,7 +70,7 @@ describe('opening', () => {
     closeStore(openStore(path, [first, second], clock));
     const before = readFileSync(path);
     const fault = faultOf(() => openStore(path, [first], clock));
-    expect([fault.code, fault.data['unknown']]).toEqual(['HOME_INVALID', 'test_0002']);
+    expect([fault.code, fault.data.unknown]).toEqual(['HOME_INVALID', 'test_0002']);
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
@@ -80,7 +80,7 @@ describe('opening', () => {
     const reader = openStoreReadOnly(path, [first]);
     expect(faultOf(() => reader.exec("INSERT INTO a (name) VALUES ('x')")).code).toBe('READ_ONLY');
     reader.close();
-    expect(faultOf(() => openStoreReadOnly(path, [first, second])).data['missing']).toBe('test_0002');
+    expect(faultOf(() => openStoreReadOnly(path, [first, second])).data.missing).toBe('test_0002');
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
