@@ -27,10 +27,14 @@ export function useKeys(actions: KeyActions): void {
   }, []);
 }
 
+/** Where a key is text, or moves within a list. In a choice or a tick, letters mean what they mean on the screen. */
+const takesKeys =
+  'input:not([type="radio"], [type="checkbox"]), textarea, select, [contenteditable="true"], [role="listbox"]';
+
 function isBusy(event: KeyboardEvent): boolean {
   if (document.querySelector('[role="dialog"]') !== null) return true;
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
-  if (target.closest('input, textarea, select, [contenteditable="true"], [role="listbox"]') !== null) return true;
+  if (target.closest(takesKeys) !== null) return true;
   return event.key === 'Enter' && target.closest('a, button') !== null;
 }
