@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { buildCorpus } from '../lib/corpus.ts';
+import { openGit } from '../lib/git.ts';
+import { type Contestant, race } from '../lib/measure.ts';
+import { type Ratio, type Row, toRow } from '../lib/rows.ts';
+import { type Setting, short } from '../lib/setting.ts';
+import { benchProject, openBenchStore, storePath } from '../lib/store.ts';
+import { textOf } from '../lib/texts.ts';
+
+const leastPerSecond = 20_000;
+
+/** W11: verifying everything about a project of changesets with one op each, beside hashing its bytes once, and `git fsck`. */
+export async function runVerify(changesets: number, { scratch, length }: Setting): Promise<readonly Row[]> {
+  const folder = join(scratch, 'store');
+  await buildCorpus(folder, { memories: changesets, addsPerChangeset: 1 });
+  const store = await openBenchStore(folder);
+  const total = store.lethe.listProjects().length === 1 ? countChangesets(folder) : 0;
+  const hashing = hashFloor(folder);
+  const fsck = `git fsck, ${short(changesets)} commits`;
+  const ours: Contestant = {
+    name: `verify-chain, ${short(changesets)} changesets`,
+    workers: 1,
+    once: async () => {
+      const report = await store.lethe.verifyChain(benchProject);
+      if (!report.ok) throw new Error('a history that nobody touched verifies');
+    },
+  };
+  const timing = await race<string>([hashing, ours, gitFsck(fsck, scratch, changesets)], length);
+  store.lethe.close();
+  hashing.close();
+  const verified = timing(ours.name);
+  const perSecond = verified.perSecond * total;
+  const ratioTo = (name: string, count: number): Ratio => ({
+    to: name,
+    by: 'rate',
+    ratio: perSecond / (timing(name).perSecond * count),
+  });
+  return [
+    { ...toRow('W11', hashing.name, timing(hashing.name)), per_second: timing(hashing.name).perSecond * total },
+    { ...toRow('W11', fsck, timing(fsck)), per_second: timing(fsck).perSecond * changesets },
+    {
+      ...toRow('W11', verified.name, verified, {
+        floor: ratioTo(hashing.name, total),
+        peer: ratioTo(fsck, changesets),
+        must: { text: `≥ ${short(leastPerSecond)} changesets/s`, reached: perSecond >= leastPerSecond },
+      }),
+      per_second: perSecond,
+    },
+  ];
+}
+
+function countChangesets(folder: string): number {
+  const db = new Database(storePath(folder), { readonly: true });
+  const count = db.prepare<[], number>('SELECT count(*) FROM memory_changesets').pluck().get();
+  db.close();
+  return count ?? 0;
+}
+
+/** Reading every changeset with its payloads once and hashing them: less cannot verify anything. */
+function hashFloor(folder: string): Contestant & { close(): void } {
+  const db = new Database(storePath(folder), { readonly: true });
+  const changesets = db.prepare<[], unknown[]>('SELECT * FROM memory_changesets').raw();
+  const payloads = db.prepare<[], unknown[]>('SELECT op, body FROM memory_op_payloads').raw();
+  return {
+    name: 'reading and hashing each row',
+    workers: 1,
+    once: () => {
+      for (const rows of [changesets, payloads])
+        for (const row of rows.iterate()) createHash('sha256').update(row.join('\n')).digest();
+    },
+    close: () => db.close(),
+  };
+}
+
+function gitFsck(name: string, scratch: string, commits: number): Contestant {
+  const git = openGit(scratch, 'git-fsck');
+  git.feed(commitStream(commits), 'fast-import', '--quiet');
+  return { name, workers: 1, once: () => git.run('fsck', '--full', '--no-progress') };
+}
+
+/** The same number of commits, each writing one file of the same size anew. */
+function commitStream(commits: number): string {
+  const parts = Array.from({ length: commits }, (_, index) => {
+    const body = textOf(index);
+    const bytes = Buffer.byteLength(body);
+    return `commit refs/heads/main\ncommitter bench <bench@localhost> ${1_700_000_000 + index} +0000\ndata 16\nwhat was learned\nM 100644 inline memory.md\ndata ${bytes}\n${body}\n`;
+  });
+  return parts.join('');
+}
