@@ -68,7 +68,7 @@ export function insertAuditEntry(db: WritableDb, entry: AuditEntry): void {
 /** Newest first, those before `beforeSeq` when given. */
 export function listAuditEntries(db: ReadableDb, limit: number, beforeSeq: number | undefined): readonly AuditEntry[] {
   const rows = db
-    .query<[number, number], EntryRow>(`SELECT ${columns} FROM audit_entries WHERE seq < ? ORDER BY seq DESC LIMIT ?`)
+    .query<[number, number], EntryRow>(`SELECT ${columns} FROM audit_entries WHERE seq < +? ORDER BY seq DESC LIMIT +?`)
     .all(beforeSeq ?? Number.MAX_SAFE_INTEGER, limit);
   return rows.map((row) => parseEntry(row));
 }
@@ -94,7 +94,7 @@ export interface ScannedEntry {
 /** Up to `limit` rows after `afterSeq`, oldest first. */
 export function scanAuditEntries(db: ReadableDb, afterSeq: number, limit: number): readonly ScannedEntry[] {
   const rows = db
-    .query<[number, number], EntryRow>(`SELECT ${columns} FROM audit_entries WHERE seq > ? ORDER BY seq LIMIT ?`)
+    .query<[number, number], EntryRow>(`SELECT ${columns} FROM audit_entries WHERE seq > +? ORDER BY seq LIMIT +?`)
     .all(afterSeq, limit);
   return rows.map((row) => {
     try {

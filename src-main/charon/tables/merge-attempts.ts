@@ -54,7 +54,7 @@ export function insertMergeAttempt(db: WritableDb, attempt: MergeAttempt): void 
 /** The latest attempt at a proposal. */
 export function findLastAttempt(db: ReadableDb, proposalId: ProposalId): MergeAttempt | undefined {
   const row = db
-    .query<[string], unknown>(`SELECT ${columns} FROM merge_attempts WHERE proposal_id = ? ORDER BY seq DESC LIMIT 1`)
+    .query<[string], unknown>(`SELECT ${columns} FROM merge_attempts WHERE proposal_id = +? ORDER BY seq DESC LIMIT 1`)
     .get(proposalId);
   return row === undefined ? undefined : mergeAttemptSchema.parse(row);
 }

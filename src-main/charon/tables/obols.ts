@@ -28,7 +28,7 @@ export function listObols(db: ReadableDb, principalId: PrincipalId | undefined):
     principalId === undefined
       ? db.query<[], unknown>(`SELECT ${shown} FROM obols ORDER BY seq DESC`).all()
       : db
-          .query<[string], unknown>(`SELECT ${shown} FROM obols WHERE principal_id = ? ORDER BY seq DESC`)
+          .query<[string], unknown>(`SELECT ${shown} FROM obols WHERE principal_id = +? ORDER BY seq DESC`)
           .all(principalId);
   return rows.map((row) => obolSchema.parse(row));
 }

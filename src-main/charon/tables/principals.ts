@@ -93,7 +93,7 @@ export function deleteGrant(db: WritableDb, principalId: string, grant: Grant): 
 
 function toPrincipal(db: ReadableDb, row: PrincipalRow): Principal {
   const grants = db
-    .query<[string], { project: string }>('SELECT project FROM grants WHERE principal_id = ? ORDER BY project')
+    .query<[string], { project: string }>('SELECT project FROM grants WHERE principal_id = +? ORDER BY project')
     .all(row.principal_id);
   return principalSchema.parse({ ...row, enabled: row.enabled === 1, grants: grants.map((grant) => grant.project) });
 }

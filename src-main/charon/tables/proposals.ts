@@ -93,12 +93,12 @@ export function listStoredProposals(
     status === undefined
       ? db
           .query<[string, number, number], unknown>(
-            `SELECT ${columns} FROM proposals WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+            `SELECT ${columns} FROM proposals WHERE project_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?`,
           )
           .all(projectId, before, limit)
       : db
           .query<[string, string, number, number, number], unknown>(
-            `SELECT ${columns} FROM proposals WHERE project_id = ? AND status = ? AND seq < ? AND (status <> 'pending' OR expires_ms > ?) ORDER BY seq DESC LIMIT ?`,
+            `SELECT ${columns} FROM proposals WHERE project_id = +? AND status = +? AND seq < +? AND (status <> 'pending' OR expires_ms > +?) ORDER BY seq DESC LIMIT +?`,
           )
           .all(projectId, status, before, nowMs, limit);
   return rows.map((row) => storedProposalSchema.parse(row));
@@ -128,7 +128,7 @@ export function countOpenOf(db: ReadableDb, originator: PrincipalId, nowMs: numb
 export function listPastDue(db: ReadableDb, nowMs: number, limit: number): readonly StoredProposal[] {
   return db
     .query<[number, number], unknown>(
-      `SELECT ${columns} FROM proposals WHERE status = 'pending' AND expires_ms <= ? ORDER BY expires_ms LIMIT ?`,
+      `SELECT ${columns} FROM proposals WHERE status = 'pending' AND expires_ms <= +? ORDER BY expires_ms LIMIT +?`,
     )
     .all(nowMs, limit)
     .map((row) => storedProposalSchema.parse(row));

@@ -9,7 +9,7 @@ const columns = 'finding_id, reviewer, verdict, comment, severity, proposal_dige
 /** The verdicts of a proposal, oldest first. */
 export function listVerdicts(db: ReadableDb, proposalId: ProposalId): readonly StoredVerdict[] {
   return db
-    .query<[string], unknown>(`SELECT ${columns} FROM verdicts WHERE proposal_id = ? ORDER BY seq`)
+    .query<[string], unknown>(`SELECT ${columns} FROM verdicts WHERE proposal_id = +? ORDER BY seq`)
     .all(proposalId)
     .map((row) => storedVerdictSchema.parse(row));
 }

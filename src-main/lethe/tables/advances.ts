@@ -35,7 +35,7 @@ export function findAdvanceOfProposal(
 ): StoredAdvance | undefined {
   const row = db
     .query<[string, string], AdvanceRow>(
-      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND merge_proposal_id = ? ORDER BY move_seq DESC LIMIT 1`,
+      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = +? AND merge_proposal_id = +? ORDER BY move_seq DESC LIMIT 1`,
     )
     .get(projectId, proposalId);
   return row === undefined ? undefined : decodeAdvance(row);
@@ -74,7 +74,7 @@ export function listAdvancesBefore(
 ): readonly StoredAdvance[] {
   return db
     .query<[string, number, number], AdvanceRow>(
-      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = ? AND move_seq < ? ORDER BY move_seq DESC LIMIT +?`,
+      `SELECT ${columns} FROM memory_protected_ref_advances WHERE project_id = +? AND move_seq < +? ORDER BY move_seq DESC LIMIT +?`,
     )
     .all(projectId, before, limit)
     .map(decodeAdvance);

@@ -88,7 +88,7 @@ export function listChangesetRowsBefore(
 ): readonly ChangesetRow[] {
   return db
     .query<[string, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?`,
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?`,
     )
     .all(projectId, before, limit);
 }
@@ -102,7 +102,7 @@ export function listChangesetRowsAfter(
 ): readonly ChangesetRow[] {
   return db
     .query<[string, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND seq > ? ORDER BY seq LIMIT +?`,
+      `SELECT ${columns} FROM memory_changesets WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?`,
     )
     .all(projectId, after, limit);
 }
@@ -111,7 +111,7 @@ export function listChangesetRowsAfter(
 export function listSeqsBefore(db: ReadableDb, projectId: ProjectId, before: number, limit: number): readonly number[] {
   return db
     .query<[string, number, number], { seq: number }>(
-      'SELECT seq FROM memory_changesets WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT +?',
+      'SELECT seq FROM memory_changesets WHERE project_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?',
     )
     .all(projectId, before, limit)
     .map((row) => row.seq);
@@ -130,7 +130,7 @@ export function countChangesets(db: ReadableDb, projectId: ProjectId): number {
 export function findNextOwner(db: ReadableDb, after: string): string | undefined {
   return db
     .query<[string], { project_id: string }>(
-      'SELECT project_id FROM memory_changesets WHERE project_id > ? ORDER BY project_id LIMIT 1',
+      'SELECT project_id FROM memory_changesets WHERE project_id > +? ORDER BY project_id LIMIT 1',
     )
     .get(after)?.project_id;
 }
@@ -155,7 +155,7 @@ export function findGap(db: ReadableDb, after: number, upto: number): number | u
 export function listParents(db: ReadableDb, seq: number): readonly ParentRow[] {
   return db
     .query<[number], ParentRow>(
-      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq = ? ORDER BY p.position`,
+      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq = +? ORDER BY p.position`,
     )
     .all(seq);
 }
@@ -164,7 +164,7 @@ export function listParents(db: ReadableDb, seq: number): readonly ParentRow[] {
 export function listParentsOfRange(db: ReadableDb, from: number, upto: number): readonly ParentRow[] {
   return db
     .query<[number, number], ParentRow>(
-      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq BETWEEN ? AND ? ORDER BY p.seq, p.position`,
+      `SELECT ${parentColumns} FROM memory_changeset_parents p JOIN memory_changesets c ON c.seq = p.parent_seq WHERE p.seq BETWEEN +? AND +? ORDER BY p.seq, p.position`,
     )
     .all(from, upto);
 }
@@ -183,7 +183,7 @@ export function listAuthorsOfRun(db: ReadableDb, chain: number, after: number, u
   return db
     .query<[number, number, number], { author_principal: string }>(
       `SELECT DISTINCT c.author_principal FROM memory_places p JOIN memory_changesets c ON c.seq = p.seq
-       WHERE p.chain = ? AND p.position > ? AND p.position <= ?`,
+       WHERE p.chain = +? AND p.position > +? AND p.position <= +?`,
     )
     .all(chain, after, upto)
     .map((row) => row.author_principal);

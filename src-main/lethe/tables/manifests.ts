@@ -41,7 +41,7 @@ export function listManifestRowsOfReply(
 ): readonly ManifestRow[] {
   return db
     .query<[string, string, string], ManifestRow>(
-      `SELECT ${columns} FROM memory_manifests WHERE project_id = ? AND actor_id = ? AND context_digest = ? ORDER BY manifest_id`,
+      `SELECT ${columns} FROM memory_manifests WHERE project_id = +? AND actor_id = +? AND context_digest = +? ORDER BY manifest_id`,
     )
     .all(projectId, actorId, contextDigest);
 }
@@ -50,7 +50,7 @@ export function listManifestRowsOfReply(
 export function listManifestRowsAfter(db: ReadableDb, after: string, limit: number): readonly ManifestRow[] {
   return db
     .query<[string, number], ManifestRow>(
-      `SELECT ${columns} FROM memory_manifests WHERE manifest_id > ? ORDER BY manifest_id LIMIT +?`,
+      `SELECT ${columns} FROM memory_manifests WHERE manifest_id > +? ORDER BY manifest_id LIMIT +?`,
     )
     .all(after, limit);
 }

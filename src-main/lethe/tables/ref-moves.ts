@@ -23,7 +23,7 @@ const columns =
 export function findLastMove(db: ReadableDb, projectId: string, refName: string): RefMoveRow | undefined {
   return db
     .query<[string, string], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY epoch DESC, moved_ms DESC, seq DESC LIMIT 1`,
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = +? AND ref_name = +? ORDER BY epoch DESC, moved_ms DESC, seq DESC LIMIT 1`,
     )
     .get(projectId, refName);
 }
@@ -39,7 +39,7 @@ export function findMoveAt(
   atMs: number,
 ): RefMoveRow | undefined {
   const inEpoch = db.query<[string, string, number, number], RefMoveRow>(
-    `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? AND epoch = ? AND moved_ms <= ? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
+    `SELECT ${columns} FROM memory_ref_moves WHERE project_id = +? AND ref_name = +? AND epoch = +? AND moved_ms <= +? ORDER BY moved_ms DESC, seq DESC LIMIT 1`,
   );
   for (let epoch = findLastMove(db, projectId, refName)?.epoch ?? -1; epoch >= 0; epoch -= 1) {
     const move = inEpoch.get(projectId, refName, epoch, atMs);
@@ -57,7 +57,7 @@ export function findMoveBySeq(db: ReadableDb, seq: number): RefMoveRow | undefin
 export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: string): RefMoveRow | undefined {
   return db
     .query<[string, string], RefMoveRow>(
-      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = ? AND ref_name = ? ORDER BY epoch, moved_ms, seq LIMIT 1`,
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = +? AND ref_name = +? ORDER BY epoch, moved_ms, seq LIMIT 1`,
     )
     .get(projectId, refName);
 }
@@ -65,7 +65,7 @@ export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: str
 /** Moves of every ref and project with numbers above `after`, oldest first, at most `limit`. */
 export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
   return db
-    .query<[number, number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq > ? ORDER BY seq LIMIT +?`)
+    .query<[number, number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq > +? ORDER BY seq LIMIT +?`)
     .all(after, limit);
 }
 

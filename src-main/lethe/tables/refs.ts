@@ -25,7 +25,7 @@ const select = `SELECT r.project_id, r.ref_name, r.head_seq, c.changeset_id AS h
 /** The ref of that name. */
 export function findRef(db: ReadableDb, projectId: ProjectId, refName: string): StoredRef | undefined {
   const row = db
-    .query<[string, string], RefRow>(`${select} WHERE r.project_id = ? AND r.ref_name = ?`)
+    .query<[string, string], RefRow>(`${select} WHERE r.project_id = +? AND r.ref_name = +?`)
     .get(projectId, refName);
   return row === undefined ? undefined : decodeRef(row);
 }
@@ -34,7 +34,7 @@ export function findRef(db: ReadableDb, projectId: ProjectId, refName: string): 
 export function listRefs(db: ReadableDb, projectId: ProjectId, after: string, limit: number): readonly StoredRef[] {
   return db
     .query<[string, string, number], RefRow>(
-      `${select} WHERE r.project_id = ? AND r.ref_name > ? ORDER BY r.ref_name LIMIT +?`,
+      `${select} WHERE r.project_id = +? AND r.ref_name > +? ORDER BY r.ref_name LIMIT +?`,
     )
     .all(projectId, after, limit)
     .map(decodeRef);
