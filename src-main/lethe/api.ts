@@ -20,6 +20,7 @@ import type {
   SearchMatch,
 } from '../../src-preload/contract/memory.ts';
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
+import type { GatewayVerbs } from './gateway.ts';
 
 /** A commit, or (with `advanceRef` false) a detached changeset such as the one a merge prepares. */
 export interface CommitInput {
@@ -90,7 +91,7 @@ export interface AdvanceInput {
  * Faults are named at each verb; every verb may also throw `STORE_BUSY`, `STORE_UNAVAILABLE`, `DISK_FULL`,
  * `READ_ONLY` (writes in recovery) and `INTEGRITY_MISMATCH` (a row whose digest does not hold).
  */
-export interface Lethe {
+export interface Lethe extends GatewayVerbs {
   /** In project id order. */
   listProjects(): readonly Project[];
   /** Throws PROJECT_NOT_FOUND. */

@@ -10,6 +10,7 @@ import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { Lethe } from './api.ts';
+import { gatewayVerbs } from './gateway.ts';
 import {
   historyVerbs,
   manifestVerbs,
@@ -82,6 +83,7 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
     ...stateVerbs(read),
     ...manifestVerbs(read, write, context),
     ...upkeepVerbs(snapshots, write, context),
+    ...gatewayVerbs(read, write, context),
     close: () => {
       if (closed) return;
       closed = true;

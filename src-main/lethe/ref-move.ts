@@ -23,7 +23,7 @@ export interface MoveDraft {
 }
 
 /** Why a ref was created or moved, as its signed row says it. */
-export const moveCauses = { init: 'init', create: 'create', commit: 'commit' } as const;
+export const moveCauses = { init: 'init', create: 'create', commit: 'commit', fastForward: 'fast_forward' } as const;
 
 /** The cause of a protected move names its advance record, so that the signature covers both. */
 export function advanceCause(advanceId: string): string {

@@ -65,7 +65,7 @@ function verifyMove(db: ReadableDb, walk: MoveWalk, move: RefMoveRow, report: Re
   verifyCause(db, move, to?.expected_seq ?? null, from?.seq ?? null, report);
 }
 
-/** A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head. */
+/** A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head or a fast-forward. */
 function verifyCause(
   db: ReadableDb,
   move: RefMoveRow,
@@ -79,7 +79,7 @@ function verifyCause(
     if (move.cause !== cause) report('its cause is not that of a creation');
   } else if (isProtected) {
     verifyAdvance(db, move, report);
-  } else if (move.cause !== moveCauses.commit || expectedSeq !== fromSeq) {
+  } else if (move.cause !== moveCauses.fastForward && (move.cause !== moveCauses.commit || expectedSeq !== fromSeq)) {
     report('no commit made it');
   }
 }

@@ -1,0 +1,45 @@
+import type { Changeset, Ref } from '../../src-preload/contract/changeset.ts';
+import type { ChangesetId, ProjectId, RefName } from '../../src-preload/contract/ids.ts';
+import type { CommitInput } from './api.ts';
+import { commitCreatingRef } from './commit-creating.ts';
+import type { ReadVerb, Write } from './lethe-verbs.ts';
+import { fastForwardRef } from './ref-fast-forward.ts';
+import { listRefMoves, type RefMove } from './ref-moves.ts';
+import type { VerbContext } from './verb-context.ts';
+
+/** Verbs that only the store's own HTTP protocol needs: gateways speak to the store without commands in between. */
+export interface GatewayVerbs {
+  /**
+   * Moves an unprotected ref to a descendant of its head. To the head itself nothing happens and the ref is answered.
+   * Throws PROTECTED_REF, REF_NOT_FOUND, PROJECT_NOT_FOUND, CHANGESET_NOT_FOUND (unknown, or of another project),
+   * REF_MOVED, NOT_A_DESCENDANT.
+   */
+  fastForward(input: {
+    readonly projectId: ProjectId;
+    readonly refName: RefName;
+    readonly expectedHead: ChangesetId;
+    readonly newHead: ChangesetId;
+    readonly principal: string;
+  }): Promise<Ref>;
+  /**
+   * A commit that may create its ref: a ref that is missing begins at the new changeset, in the same transaction; one that
+   * exists is treated as `commit` does. Throws what `commit` and `createRef` throw.
+   */
+  commitCreatingRef(input: CommitInput): Promise<Changeset>;
+  /** Signed creations and moves of a ref, newest first; `cursor` from the page before. Throws REF_NOT_FOUND, PROJECT_NOT_FOUND, CURSOR_INVALID. */
+  listRefMoves(input: {
+    readonly projectId: ProjectId;
+    readonly refName: RefName;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+  }): { readonly moves: readonly RefMove[]; readonly nextCursor?: string | undefined };
+}
+
+/** The gateway's verbs over the store's reading and writing. */
+export function gatewayVerbs(read: ReadVerb, write: Write, context: VerbContext): GatewayVerbs {
+  return {
+    fastForward: (input) => write((db, emit) => fastForwardRef(db, emit, context, input)),
+    commitCreatingRef: (input) => write((db, emit) => commitCreatingRef(db, emit, context, input)),
+    listRefMoves: (input) => read((db) => listRefMoves(db, input)),
+  };
+}
