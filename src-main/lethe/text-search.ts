@@ -81,8 +81,8 @@ const jointSpans = 500;
 
 /**
  * Searches the memory of a head: every text is a valid query, no part of it an operator (lethe.md §0.5). Best first, then
- * newest version first. `complete` is false when a bound ended the search before all older memories were considered for
- * a query that is not merely too frequent.
+ * newest version first. `complete` is false when a bound ended the search before every memory that holds the whole query
+ * was considered. Those that hold only too frequent a part of it need not all be there.
  */
 export function searchMemories<State extends LiveState>(
   db: ReadableDb,
@@ -93,37 +93,39 @@ export function searchMemories<State extends LiveState>(
   const query = parseSearch(page.query);
   if (query.needles.length === 0) return { matches: [], more: false, complete: true };
   const candidates = openCandidates(db, view, page.filter, query.needles.length, bounds);
-  const rarity = gather(query, candidates, view);
+  const { rarity, wholeCut } = gather(query, candidates, view);
   const found = rank(query, candidates.list(), rarity);
   const matches = found.slice(page.offset, page.offset + page.limit).map(({ state, score, hits }) => ({
     state,
     score: Math.round(score * 10_000) / 10_000,
     why: hits.hits.map((hit) => ({ token: hit.needle.text, fields: hit.fields })),
   }));
-  return { matches, more: found.length > page.offset + page.limit, complete: candidates.complete };
+  return { matches, more: found.length > page.offset + page.limit, complete: candidates.complete && !wholeCut };
 }
 
 /**
  * Looks for each part of the query; then, for parts that too many memories hold, for what holds several of them at once.
- * Returns how rare the parts are.
+ * Returns how rare the parts are, and whether more memories hold the whole query than were taken.
  */
 function gather<State extends LiveState>(
   query: SearchQuery,
   candidates: Candidates<State>,
   view: HeadView<State>,
-): ReadonlyMap<string, NeedleRarity> {
+): { readonly rarity: ReadonlyMap<string, NeedleRarity>; readonly wholeCut: boolean } {
   const seen = new Map(query.needles.map((needle) => [needle.text, collectNeedle(needle, candidates)] as const));
-  const joint = (pieces: readonly Piece[], holdersMax: number): void => {
+  const joint = (pieces: readonly Piece[], holdersMax: number): boolean => {
     const counts = pieces.flatMap((piece) => seen.get(piece.text) ?? []);
     // A part that few hold has brought all that hold it together with others.
-    if (pieces.length < 2 || counts.length === 0 || counts.some((count) => !count.saturated)) return;
+    if (counts.length === 0 || counts.some((count) => !count.saturated)) return false;
+    if (pieces.length < 2) return true;
     const holdsAll = (text: MemoryText): boolean => pieces.every((piece) => holdsNeedle(piece, text));
-    candidates.collect(jointTokens(pieces), holdsAll, holdersMax, jointDownTo(counts, view));
+    return candidates.collect(jointTokens(pieces), holdsAll, holdersMax, jointDownTo(counts, view)).saturated;
   };
-  joint(query.needles, wholeHoldersMax);
+  const wholeCut = joint(query.needles, wholeHoldersMax);
   for (const term of query.terms) joint(term.pieces, partHoldersMax);
   const total = view.totalActive;
-  return new Map([...seen].map(([text, count]) => [text, { holders: estimateHolders(count, view), total }]));
+  const rarity = new Map([...seen].map(([text, count]) => [text, { holders: estimateHolders(count, view), total }]));
+  return { rarity, wholeCut };
 }
 
 /** Looks for the live memories that hold one part: as a whole word or symbol first, then inside words. */

@@ -321,6 +321,17 @@ describe('bounds', () => {
     expect(run({ statesMax: 10 })).toBe(false);
     expect(run({ workMax: 100 })).toBe(false);
   });
+
+  test('L73 where more memories hold the whole query than a search takes, the answer is not complete', () => {
+    const model = openTextModel();
+    for (let memory = 0; memory < 500; memory += 1)
+      model.write(memory, { content: `often again ${memory === 0 ? 'needle' : ''} ${memory < 150 ? 'seldom' : ''}` });
+    model.index();
+    const complete = (query: string) =>
+      searchMemories(model.db, model.head(), { query, filter: {}, offset: 0, limit: 10 }).complete;
+    expect(['often', 'ofte', 'often again'].map(complete)).toEqual([false, false, false]);
+    expect(['seldom', 'often seldom', 'often again needle', 'absent'].map(complete)).toEqual([true, true, true, true]);
+  });
 });
 
 test('L60 what was just written is found before it is indexed, and the same after', () => {
