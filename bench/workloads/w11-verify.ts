@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { createSigner, createVerifier } from '../../src-main/canonical/signature.ts';
 import { buildCorpus } from '../lib/corpus.ts';
 import { openGit } from '../lib/git.ts';
 import { type Contestant, race } from '../lib/measure.ts';
@@ -9,6 +10,7 @@ import { type Setting, short } from '../lib/setting.ts';
 import { benchProject, openBenchStore, storePath } from '../lib/store.ts';
 import { textOf } from '../lib/texts.ts';
 
+const oneSignature = 'verifying one Ed25519 signature';
 const leastPerSecond = 20_000;
 /** One verification is long enough to be a race of its own. */
 const roundsMax = 3;
@@ -29,7 +31,7 @@ export async function runVerify(changesets: number, { scratch, length }: Setting
       if (!report.ok) throw new Error('a history that nobody touched verifies');
     },
   };
-  const timing = await race<string>([hashing, ours, gitFsck(fsck, scratch, changesets)], {
+  const timing = await race<string>([hashing, signatureFloor(), ours, gitFsck(fsck, scratch, changesets)], {
     ...length,
     rounds: Math.min(length.rounds, roundsMax),
   });
@@ -44,6 +46,7 @@ export async function runVerify(changesets: number, { scratch, length }: Setting
   });
   return [
     { ...toRow('W11', hashing.name, timing(hashing.name)), per_second: timing(hashing.name).perSecond * total },
+    toRow('W11', oneSignature, timing(oneSignature)),
     { ...toRow('W11', fsck, timing(fsck)), per_second: timing(fsck).perSecond * changesets },
     {
       ...toRow('W11', verified.name, verified, {
@@ -76,6 +79,21 @@ function hashFloor(folder: string): Contestant & { close(): void } {
         for (const row of rows.iterate()) createHash('sha256').update(row.join('\n')).digest();
     },
     close: () => db.close(),
+  };
+}
+
+/** Each changeset that moved a ref has a signature: this many can be verified by one thread. */
+function signatureFloor(): Contestant {
+  const signer = createSigner(Buffer.alloc(32, 1));
+  const verify = createVerifier(signer.publicKey);
+  const text = textOf(1).repeat(3);
+  const signature = signer.sign(text);
+  return {
+    name: oneSignature,
+    workers: 1,
+    once: () => {
+      if (verify?.(text, signature) !== true) throw new Error('a signature of this key verifies');
+    },
   };
 }
 
