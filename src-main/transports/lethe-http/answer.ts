@@ -1,0 +1,27 @@
+import { type Encodable, encodePlain } from '../../canonical/json.ts';
+
+/** What a route answers with: status, media type, and the body's text. */
+export interface Answer {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+/** One JSON value and a newline, in the encoding of the protocol (`lethe.md` §1.0). */
+export function json(value: Encodable, status = 200): Answer {
+  return { status, type: 'application/json', body: `${encodePlain(value)}\n` };
+}
+
+/** A refusal: `{"error": text}`. */
+export function refusal(status: number, text: string): Answer {
+  return json({ error: text }, status);
+}
+
+export function plainText(status: number, type: string, body: string): Answer {
+  return { status, type, body };
+}
+
+/** What a path that is not there answers. */
+export const pathNotFound: Answer = plainText(404, 'text/plain; charset=utf-8', '404 page not found\n');
+/** What a known path answers to another method. */
+export const methodNotAllowed: Answer = { status: 405, type: undefined, body: '' };
