@@ -11,9 +11,12 @@ import { createMetrics } from './commands/metrics.ts';
 import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
 import { startUpkeep } from './commands/upkeep.ts';
+import { readLetheHttp } from './home/environment.ts';
 import type { Environment } from './home/home.ts';
+import { openLetheApiKey } from './home/keys.ts';
 import { type OpenHome, openHome } from './home/open.ts';
 import type { Lethe } from './lethe/api.ts';
+import type { Bind } from './transports/lethe-http/access.ts';
 import type { OwnerPage } from './transports/owner-page.ts';
 
 /** Which doors to open. `agentPort` null takes the port of the settings, 0 any free one. */
@@ -29,6 +32,8 @@ export interface AppOptions {
   readonly env: Environment;
   /** Null: no door at all, for a command line that opens the files itself. */
   readonly doors: DoorOptions | null;
+  /** Where the store's own HTTP protocol listens (`lethe serve`). Left out: where the settings say, if they do and doors are opened. */
+  readonly letheHttp?: Bind | undefined;
   readonly version: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -40,6 +45,8 @@ export interface AppDoors {
   readonly mcp: string | null;
   readonly ownerPage: string | null;
   readonly socket: string | null;
+  /** The store's own HTTP protocol, with `/api`. */
+  readonly letheHttp: string | null;
 }
 
 /** The whole engine of one home. */
@@ -85,13 +92,14 @@ async function open(options: AppOptions, undo: Undo[]): Promise<App> {
   const opened = await openEngine(options, undo, facts);
   const { home, charon, commands } = opened;
   const doors = options.doors === null ? closedDoors : await openDoors(options, options.doors, opened, undo);
+  const letheHttp = await openStoreDoor(options, opened, undo);
   mcpUrl = doors.mcp;
   home.announce({ socket: doors.socket, mcp: doors.mcp, owner_page: doors.ownerPage });
   let closing: Promise<void> | undefined;
   return {
     home: options.home,
     commands,
-    doors,
+    doors: { ...doors, letheHttp },
     ownerCaller: (door) => {
       if (closing === undefined) return charon.ownerCaller(door);
       throw new Fault('CLOSED', 'Memory Git is shutting down. Nothing was done; try again when it is back.');
@@ -150,7 +158,7 @@ async function settle(charon: Charon, log: Log): Promise<void> {
     log.warn({ ambiguous }, 'requests that a crash had interrupted cannot be decided; the ledger lists them');
 }
 
-interface OpenDoors extends AppDoors {
+interface OpenDoors extends Omit<AppDoors, 'letheHttp'> {
   readonly newLoginUrl: () => string | undefined;
 }
 
@@ -186,6 +194,20 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
   });
   undo.push(() => socket.close());
   return { mcp: agents.mcpUrl, ownerPage: page?.url ?? null, socket: socket.path, newLoginUrl };
+}
+
+/** The one door that lies under Charon, for gateways (`design.md` §3): where it was asked for, else where the settings open it. */
+async function openStoreDoor(options: AppOptions, { home, lethe }: Opened, undo: Undo[]): Promise<string | null> {
+  const { lethe_http: setting } = home.settings;
+  const set = options.doors !== null && setting.enabled ? { host: '127.0.0.1', port: setting.port } : undefined;
+  const bind = options.letheHttp ?? set;
+  if (bind === undefined) return null;
+  const { env, ids, log } = options;
+  const { openLetheHttp } = await import('./transports/lethe-http/server.ts');
+  const key = openLetheApiKey(home.paths, env, ids, home.recovery)?.key;
+  const door = await openLetheHttp({ lethe, bind, key, ...readLetheHttp(env), recovery: home.recovery, log });
+  undo.push(() => door.close());
+  return door.url;
 }
 
 async function openPage(

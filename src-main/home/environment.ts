@@ -47,3 +47,36 @@ function readWhole(env: Environment, name: string, unset: number, max: number): 
   if (value >= 1 && value <= max) return value;
   throw new Fault('HOME_INVALID', `${name} must be a whole number from 1 to ${max}.`, { variable: name });
 }
+
+/** Who may reach the store's own HTTP protocol, as the environment says it (`lethe.md` §1.5, §9.2). */
+export interface LetheHttpEnvironment {
+  readonly trust: 'loopback' | 'private';
+  readonly insecureBind: boolean;
+  /** Names under which it is reached beside those of this machine. */
+  readonly hostNames: readonly string[];
+}
+
+/**
+ * `LETHE_TRUST`, `LETHE_ALLOW_INSECURE_BIND` (exactly `1`), `LETHE_HTTP_HOSTS` (names with commas), and `LETHE_MODE`, of which
+ * `git` is the one that is served (H14). Throws HOME_INVALID.
+ */
+export function readLetheHttp(env: Environment): LetheHttpEnvironment {
+  const mode = (env.LETHE_MODE ?? '').trim().toLowerCase();
+  if (mode !== '' && mode !== 'git') {
+    throw new Fault('HOME_INVALID', 'LETHE_MODE must be git: the session API is not offered here. Leave it unset.', {
+      variable: 'LETHE_MODE',
+    });
+  }
+  const trust = (env.LETHE_TRUST ?? '').trim().toLowerCase() || 'loopback';
+  if (trust !== 'loopback' && trust !== 'private') {
+    throw new Fault('HOME_INVALID', 'LETHE_TRUST must be loopback or private. Leave it unset for loopback.', {
+      variable: 'LETHE_TRUST',
+    });
+  }
+  const hostNames = (env.LETHE_HTTP_HOSTS ?? '').split(',').map((name) => name.trim());
+  return {
+    trust,
+    insecureBind: env.LETHE_ALLOW_INSECURE_BIND === '1',
+    hostNames: hostNames.filter((name) => name !== ''),
+  };
+}

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
@@ -38,6 +38,8 @@ const keysFileSchema = z.strictObject({
   merges: z.array(z.strictObject({ id: keyId, secret: secretText })).min(1),
   ledger: z.strictObject({ id: keyId, secret: secretText }),
   head: z.strictObject({ id: keyId, seed: secretText }),
+  /** The shared key of the store's own HTTP protocol; made when that is first served beside a policy engine. */
+  lethe_api: secretText.optional(),
 });
 type KeysFile = z.infer<typeof keysFileSchema>;
 
@@ -67,6 +69,45 @@ export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys
     owner,
     warnings,
   };
+}
+
+/**
+ * The shared key of the store's own HTTP protocol (`lethe.md` §1.5, D23): `LETHE_API_KEY`, else that of keys.json in a home
+ * that holds charon.db, made there at the first need unless nothing may be written. Undefined: a home of the store alone,
+ * which may be served without. Throws KEYS_INVALID, unprinted (H13).
+ */
+export function openLetheApiKey(
+  paths: HomePaths,
+  env: Environment,
+  ids: Ids,
+  recovery: boolean,
+): { readonly key: string; readonly source: 'environment' | 'keys.json' } | undefined {
+  const given = (env.LETHE_API_KEY ?? '').trim();
+  if (given !== '') {
+    if (!/^[\x21-\x7e]+$/.test(given))
+      throw new Fault(
+        'KEYS_INVALID',
+        'LETHE_API_KEY cannot be sent in a header. Use printable characters without spaces.',
+        {
+          variable: 'LETHE_API_KEY',
+        },
+      );
+    requireDistinct([
+      { variable: 'LETHE_API_KEY', key: Buffer.from(given, 'utf8') },
+      ...explicitKeys(undefined, undefined, readMergeKeys(env).keys),
+    ]);
+    return { key: given, source: 'environment' };
+  }
+  if (!existsSync(paths.charonDb)) return undefined;
+  const file = readKeysFile(paths);
+  if (file?.lethe_api !== undefined) return { key: file.lethe_api, source: 'keys.json' };
+  if (file === undefined || recovery)
+    throw new Fault('KEYS_INVALID', 'keys.json holds no key for this door and is not written now. Set LETHE_API_KEY.', {
+      variable: 'LETHE_API_KEY',
+    });
+  const key = ids.randomBytes(keyBytesMin).toString('base64url');
+  writePrivateFile(paths.keys, `${JSON.stringify({ ...file, lethe_api: key }, null, 2)}\n`);
+  return { key, source: 'keys.json' };
 }
 
 /** The owner's key of a home that was started before, for a command line; undefined when there is none. */

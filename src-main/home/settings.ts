@@ -6,6 +6,9 @@ import { readTextIfThere } from './private-file.ts';
 /** The door's own port; 0 asks the system for any free one. */
 export const agentPortDefault = 18_484;
 
+/** Port of the store's own HTTP protocol. */
+export const letheHttpPortDefault = 18_485;
+
 const port = z.int().min(0).max(65_535);
 
 /** Unknown keys are left alone: a newer version may have written them. */
@@ -13,6 +16,10 @@ const settingsSchema = z.object({
   ports: z
     .object({ agent: port.default(agentPortDefault), owner_page: port.default(0) })
     .default({ agent: agentPortDefault, owner_page: 0 }),
+  /** The store's own HTTP protocol on a loopback port, off unless asked for. */
+  lethe_http: z
+    .object({ enabled: z.boolean().default(false), port: port.default(letheHttpPortDefault) })
+    .default({ enabled: false, port: letheHttpPortDefault }),
   appearance: z.object({ theme: z.enum(['system', 'light', 'dark']).default('system') }).default({ theme: 'system' }),
 });
 

@@ -53,9 +53,11 @@ function readyText(mcp: string | null, owner: string | null, home: string): stri
   return [...lines, 'Ctrl-C ends it.'].join('\n');
 }
 
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The signals that end a serving command line. */
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function nextSignal(): Promise<void> {
+/** Resolves with the first of them. */
+export function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
       for (const signal of stopSignals) process.off(signal, stop);
