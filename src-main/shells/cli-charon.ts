@@ -1,4 +1,5 @@
 import { addLedgerVerbs } from './cli-ledger.ts';
+import { addMcp } from './cli-mcp.ts';
 import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
 import { addProposalVerbs } from './cli-proposals.ts';
@@ -22,6 +23,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
     'Memory Git: serve your agents, decide who may do what, review what they propose.',
   );
   addServe(program);
+  addMcp(program);
   addPrincipalVerbs(program);
   addObolVerbs(program);
   addProposalVerbs(program);

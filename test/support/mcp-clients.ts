@@ -50,31 +50,42 @@ export async function connectClient(kind: ClientKind, address: Address, name = `
 }
 
 async function connectSdk1({ url, token }: Address, name: string): Promise<AgentClient> {
-  const client = new Client1({ name, version: '1.2.3' });
   const transport = new Transport1(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
   assert(isTransport1(transport), 'the SDK makes its own transport');
+  return { ...(await clientOfSdk1(transport, name)), protocolVersion: transport.protocolVersion };
+}
+
+function connectSdk2(kind: 'sdk2-auto' | 'sdk2-legacy', { url, token }: Address, name: string): Promise<AgentClient> {
+  const transport = new Transport2(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+  return clientOfSdk2(kind, transport, name);
+}
+
+/** A client of SDK 1.x over a transport of its own. */
+export async function clientOfSdk1(
+  transport: Parameters<Client1['connect']>[0],
+  name: string,
+): Promise<Omit<AgentClient, 'protocolVersion'>> {
+  const client = new Client1({ name, version: '1.2.3' });
   await client.connect(transport);
   return {
     kind: 'sdk1',
-    protocolVersion: transport.protocolVersion,
     listTools: async () => z.array(listedToolSchema).parse((await client.listTools()).tools),
     call: async (tool, input = {}) => answerOf(await client.callTool({ name: tool, arguments: input })),
     close: () => client.close(),
   };
 }
 
-async function connectSdk2(
+/** A client of SDK 2.x over a transport of its own, which negotiates by itself or speaks as in 2025. */
+export async function clientOfSdk2(
   kind: 'sdk2-auto' | 'sdk2-legacy',
-  { url, token }: Address,
+  transport: Parameters<Client2['connect']>[0],
   name: string,
 ): Promise<AgentClient> {
   const client = new Client2(
     { name, version: '1.2.3' },
     { versionNegotiation: { mode: kind === 'sdk2-auto' ? 'auto' : 'legacy' } },
   );
-  await client.connect(
-    new Transport2(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
-  );
+  await client.connect(transport);
   return {
     kind,
     protocolVersion: client.getNegotiatedProtocolVersion(),
