@@ -45,7 +45,7 @@ export const workRef = refNameSchema.parse('refs/agents/bench/work');
 const corpusFile = 'corpus.json';
 const branchRef = refNameSchema.parse('refs/agents/bench/branch');
 const branchChanges = 1_000;
-/** How many memories of the first half are named for reading and correcting. */
+/** How many memories of the first half, spread over it, are named for those who read it. */
 const memoryIdsMax = 5_000;
 
 /**
@@ -68,7 +68,7 @@ export async function buildCorpus(folder: string, size: CorpusSize): Promise<Cor
     ref: branchRef,
     parent: oldHead,
     changes: branchChanges,
-    memoryIds: known,
+    memoryIds: spread(known, memoryIdsMax),
     opsPerChangeset: 10,
   });
   await store.advance({ expected: root, next: head }, byReviewer('fast_forward'));
@@ -77,12 +77,18 @@ export async function buildCorpus(folder: string, size: CorpusSize): Promise<Cor
   store.lethe.close();
   const corpus: Corpus = {
     ...{ memories: size.memories, changesets, ref: workRef, head, oldHead, oldMoment, branchRef, branchHead },
-    memoryIds: known.map((id) => memoryIdSchema.parse(id)),
+    memoryIds: spread(known, memoryIdsMax).map((id) => memoryIdSchema.parse(id)),
     buildMs: indexFrom - startedAt,
     indexMs: performance.now() - indexFrom,
   };
   writeFileSync(join(folder, corpusFile), JSON.stringify(corpus));
   return corpus;
+}
+
+/** At most `count` of the entries, evenly spread over all of them. */
+function spread<Entry>(entries: readonly Entry[], count: number): readonly Entry[] {
+  const step = Math.max(1, Math.floor(entries.length / count));
+  return entries.filter((_, index) => index % step === 0).slice(0, count);
 }
 
 /** What was made in a folder by `buildCorpus`. */
@@ -110,8 +116,7 @@ async function write(
     }
   };
   return writeChain(store, workRef, part.parent, steps(), (id) => {
-    for (let nth = 0; first && nth < addsPerChangeset && known.length < memoryIdsMax; nth += 1)
-      known.push(`mem:${id}:${nth}`);
+    for (let nth = 0; first && nth < addsPerChangeset; nth += 1) known.push(`mem:${id}:${nth}`);
   });
 }
 

@@ -16,15 +16,15 @@ export type Mode = (typeof modes)[number];
 /** The histories that are made in a mode, smallest first. */
 export const corpusSizes: Readonly<Record<Mode, readonly CorpusSize[]>> = {
   quick: [
-    { memories: 2_000, addsPerChangeset: 1 },
+    { memories: 2_000, addsPerChangeset: 10 },
     { memories: 10_000, addsPerChangeset: 10 },
   ],
   usual: [
-    { memories: 10_000, addsPerChangeset: 1 },
+    { memories: 10_000, addsPerChangeset: 10 },
     { memories: 100_000, addsPerChangeset: 10 },
   ],
   full: [
-    { memories: 10_000, addsPerChangeset: 1 },
+    { memories: 10_000, addsPerChangeset: 10 },
     { memories: 100_000, addsPerChangeset: 10 },
     { memories: 1_000_000, addsPerChangeset: 10 },
   ],

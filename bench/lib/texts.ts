@@ -17,24 +17,31 @@ export function pick(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
-const onsets = ['b', 'd', 'f', 'g', 'k', 'l', 'm', 'n', 'p', 'r', 's', 't', 'v', 'z', 'br', 'st'] as const;
-const rimes = ['a', 'e', 'i', 'o', 'u', 'an', 'er', 'il', 'om', 'us'] as const;
+const onsets =
+  'b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p ph pl pr qu r s sc sh sk sl sp st str t th tr v w wh z'.split(
+    ' ',
+  );
+const rimes = 'a e i o u y ai ea ee oo ou an en in on un ar er ir or ur al el il ol ack ess ing ight ost ump ave'.split(
+  ' ',
+);
 const syllables = onsets.flatMap((onset) => rimes.map((rime) => onset + rime));
 const hanzi = [...'数据库记忆分支合并提交历史版本用户设置错误测试文件服务器网络缓存索引搜索同步权限密钥'];
 
 /** Words of the vocabulary: few are used all the time, most hardly ever, as in any language. */
 const vocabulary = 30_000;
+const oneSyllableMax = 600;
 /** The most frequent words, most frequent first. */
 export const frequentWords = ['the', 'of', 'and', 'to', 'in', 'is'] as const;
 
+/** The word of a rank: the frequent ones have one syllable, the others two. */
 function wordOf(rank: number): string {
   const frequent = frequentWords[rank];
   if (frequent !== undefined) return frequent;
-  // A step that shares no factor with the number of syllable pairs, so that neighbours in rank do not look alike.
-  const scattered = (rank * 7_919) % (syllables.length * syllables.length * 4);
-  const at = (place: number): string => syllables[place % syllables.length] ?? '';
-  const third = Math.floor(scattered / (syllables.length * syllables.length));
-  return at(scattered) + at(Math.floor(scattered / syllables.length)) + (third === 0 ? '' : at(third));
+  // Steps that share no factor with the number of syllables, so that neighbours in rank do not look alike.
+  const first = syllables[(rank * 577) % syllables.length] ?? '';
+  return rank < oneSyllableMax
+    ? first
+    : first + (syllables[(rank * 331 + Math.floor(rank / 7)) % syllables.length] ?? '');
 }
 
 /** A code token as they stand in notes of agents. */
