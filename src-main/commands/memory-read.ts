@@ -1,17 +1,12 @@
-import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import { diffCategories, type SemanticDiff } from '../../src-preload/contract/diff.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
-import {
-  contextLimitDefault,
-  listLimitDefault,
-  logLimitDefault,
-  resultBytesMax,
-} from '../../src-preload/contract/limits.ts';
+import { contextLimitDefault, listLimitDefault, logLimitDefault } from '../../src-preload/contract/limits.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
+import { pageChangeset, withoutBulk } from './changeset-page.ts';
 import { checkContextInput, readContext } from './context-at.ts';
 import type { CommandDeps } from './deps.ts';
 import { changesetNotFound } from './faults.ts';
-import { fitPage, resultBytes } from './page.ts';
+import { fitPage, nextCursor } from './page.ts';
 import { getRef, getServedRef } from './served-refs.ts';
 
 /** Commands that read memory and its history. */
@@ -22,19 +17,21 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
       prepare: ({ input }) => void getRef(lethe, input.project, input.ref),
       run: async ({ input }) => {
         const refName = input.ref ?? mainRefName;
-        const read = (limit: number) =>
-          lethe.log({
+        const read = (limit: number) => {
+          const page = lethe.log({
             projectId: input.project,
             refName,
             limit,
             cursor: input.cursor,
             allParents: input.all_parents ?? false,
           });
+          return { ...page, changesets: page.changesets.map(withoutBulk) };
+        };
         const page = await fitPage(input.limit ?? logLimitDefault, read, ({ changesets }) => changesets.length);
         return {
           project: input.project,
           ref: refName,
-          changesets: page.changesets.map(withoutBulk),
+          changesets: page.changesets,
           ...nextCursor(page.nextCursor),
         };
       },
@@ -50,7 +47,7 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
       run: ({ input }) => {
         const changeset = lethe.findChangeset(input.id);
         if (changeset === undefined) throw changesetNotFound(input.id, 'id');
-        return changeset;
+        return pageChangeset(changeset, input.cursor);
       },
     }),
     bind(rowOf('memory.diff'), {
@@ -145,16 +142,4 @@ export function countItems(diff: SemanticDiff): number {
   return new Set(
     diffCategories.flatMap((category) => diff[category].map((item) => `${item.changeset_id}:${item.op_ordinal}`)),
   ).size;
-}
-
-/** In a list, a changeset that would fill more than a whole result comes without its ops; `memory.show` has them. */
-function withoutBulk(changeset: Changeset): Changeset {
-  if (resultBytes(changeset) <= resultBytesMax / 2) return changeset;
-  const { ops, evidence, verification, ...rest } = changeset;
-  return rest;
-}
-
-/** A cursor only when there is one: absent keys stay absent in a result. */
-export function nextCursor(cursor: string | undefined): { readonly next_cursor?: string } {
-  return cursor === undefined ? {} : { next_cursor: cursor };
 }

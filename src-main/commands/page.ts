@@ -35,12 +35,25 @@ export function formatNameCursor(list: string, project: string, name: string): s
 
 /** The ref name after which a list continues. Throws CURSOR_INVALID for a cursor of another list or project. */
 export function parseNameCursor(cursor: string, list: string, project: string): RefName {
-  const parsed = nameCursorSchema.safeParse(decode(cursor));
+  const parsed = nameCursorSchema.safeParse(decodeCursor(cursor));
   if (parsed.success && parsed.data[0] === list && parsed.data[1] === project) return parsed.data[2];
-  throw new Fault('CURSOR_INVALID', 'cursor: not one of this list. Start again without a cursor.', { field: 'cursor' });
+  throw cursorInvalid();
 }
 
-function decode(cursor: string): unknown {
+/** The refusal of a cursor that another question gave. */
+export function cursorInvalid(): Fault {
+  return new Fault('CURSOR_INVALID', 'cursor: not one of this list. Start again without a cursor.', {
+    field: 'cursor',
+  });
+}
+
+/** A cursor only when there is one: absent keys stay absent in a result. */
+export function nextCursor(cursor: string | undefined): { readonly next_cursor?: string } {
+  return cursor === undefined ? {} : { next_cursor: cursor };
+}
+
+/** What a cursor says; undefined for what is none. Whoever asks checks it. */
+export function decodeCursor(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {

@@ -4,7 +4,7 @@ import { listLimitDefault, listLimitMax } from '../../src-preload/contract/limit
 import { assert } from '../base/assert.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
-import { nextCursor } from './memory-read.ts';
+import { nextCursor } from './page.ts';
 
 /** The owner's view of projects: what there is, its whole history, whether it holds. */
 export function projectCommands({ lethe, charon }: CommandDeps): readonly BoundCommand[] {

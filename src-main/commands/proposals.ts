@@ -9,9 +9,9 @@ import { type ProposalAuthors, requireOriginator, requireReviewer } from '../cha
 import { type BoundCommand, bind, type Call, type Located, rowOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { proposalNotFound } from './faults.ts';
-import { countItems, nextCursor } from './memory-read.ts';
+import { countItems } from './memory-read.ts';
 import { chainOf } from './moves.ts';
-import { fitPage } from './page.ts';
+import { fitPage, nextCursor } from './page.ts';
 
 /** Proposals: asking for a merge, looking, reviewing, merging, cancelling. */
 export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {

@@ -72,9 +72,14 @@ function addMemoryVerbs(program: Program): void {
     .command('show')
     .description('one changeset with its operations')
     .argument('<changeset-id>')
-    .action((id: string) =>
+    .option('--cursor <text>', 'go on where a page ended')
+    .action((id: string, options: { cursor?: string }) =>
       program.act(async ({ call, print }) => {
-        const changeset = await call('memory.show', { id });
+        const changeset = await call('memory.show', {
+          id,
+          ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
+        });
+        const more = changeset.next_cursor === undefined ? [] : ['', `More: --cursor ${changeset.next_cursor}`];
         const ops = (changeset.ops ?? []).map(
           (op) =>
             `  ${op.ordinal}  ${op.op_type}${op.target_event_id === undefined ? '' : ` ${visible(op.target_event_id)}`}\n${visibleLines(JSON.stringify(op.payload ?? {}, null, 2), '     ')}`,
@@ -87,6 +92,7 @@ function addMemoryVerbs(program: Program): void {
             '',
             `Integrity: ${changeset.integrity_digest}`,
             `Chain:     ${changeset.chain_digest}`,
+            ...more,
           ].join('\n'),
         );
         return undefined;

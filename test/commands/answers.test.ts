@@ -93,7 +93,48 @@ test('P30 one item larger than a result is a page of its own; in a log it comes 
     expect.objectContaining({ changeset_id: changeset.changeset_id, message: 'adds 6' }),
   ]);
   expect(log.changesets[0]?.ops).toBeUndefined();
-  expect((await engine.run(caller, 'memory.show', { id: changeset.changeset_id })).ops).toHaveLength(6);
+});
+
+test('P30 a log of large changesets lists as many as fit without what they hold', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'large');
+  let { head } = at;
+  for (let index = 0; index < 4; index += 1) {
+    const texts = Array.from({ length: 6 }, (_, text) => large(`text-${index}-${text}`));
+    head = (await commit(engine, caller, 'demo', { ref: at.ref, head }, ...texts)).changeset_id;
+  }
+  const log = await engine.run(caller, 'memory.log', { project: 'demo', ref: at.ref, limit: 200 });
+  expect(log.changesets).toHaveLength(5);
+  expect(log.next_cursor).toBeUndefined();
+});
+
+test('P30 a large changeset is shown in pages that fit, each op, evidence and verification once', async () => {
+  const engine = await tempEngine();
+  await startProject(engine, 'demo');
+  const caller = await engine.agent('writer', 'propose', 'demo');
+  const at = await branch(engine, caller, 'demo', 'large');
+  const texts = Array.from({ length: 9 }, (_, index) => large(`text-${index}`));
+  const notes = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ kind, index, note: 'n'.repeat(900) }));
+  const { changeset_id: id } = await engine.run(caller, 'memory.changeset_create', {
+    ...commitInput('demo', at, ...texts),
+    evidence: notes('evidence', 60),
+    verification: notes('verification', 60),
+  });
+  const shown = await pages((cursor) => engine.run(caller, 'memory.show', { id, cursor }));
+  expect(shown.length).toBeGreaterThan(3);
+  expect(shown.flatMap(({ ops = [] }) => ops.map(({ ordinal }) => ordinal))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(shown.flatMap(({ evidence = [] }) => evidence)).toEqual(notes('evidence', 60));
+  expect(shown.flatMap(({ verification = [] }) => verification)).toEqual(notes('verification', 60));
+  expect(new Set(shown.map((page) => page.integrity_digest)).size).toBe(1);
+
+  const cursor = shown[0]?.next_cursor;
+  const other = { id: at.head, cursor };
+  await expect(engine.run(caller, 'memory.show', other)).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+  const garbage = { id, cursor: 'garbage' };
+  await expect(engine.run(caller, 'memory.show', garbage)).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
 });
 
 test('P30 the lineage of a memory and the changes of a proposal come in pages that fit', async () => {

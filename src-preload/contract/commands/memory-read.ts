@@ -76,12 +76,13 @@ export const memoryReadCommands = [
   agentCommand({
     name: 'memory.show',
     title: 'One changeset',
-    description: 'One changeset with its operations, author, parents and digests.',
+    description:
+      'One changeset with its operations, author, parents and digests. A large one comes in pages: follow next_cursor for the rest of its ops, evidence and verification.',
     scope: 'memory.read',
     project: 'object',
     mutates: false,
-    input: z.strictObject({ id: changesetIdSchema }),
-    output: changesetSchema,
+    input: z.strictObject({ id: changesetIdSchema, cursor: cursorSchema.optional() }),
+    output: z.strictObject({ ...changesetSchema.shape, next_cursor: cursorSchema.optional() }),
   }),
   agentCommand({
     name: 'memory.diff',

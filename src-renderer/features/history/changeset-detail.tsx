@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { ArrowLeft, BookOpen, GitCompareArrows } from 'lucide-react';
 import type { Changeset } from '../../../src-preload/contract/changeset.ts';
-import { useEnginePages, useEngineQuery } from '../../bridge/queries.tsx';
+import { useEnginePages } from '../../bridge/queries.tsx';
 import { ChangeList } from '../../ui/change-list.tsx';
 import { groupChanges, measureChanges } from '../../ui/changes.ts';
 import { Id } from '../../ui/id.tsx';
@@ -20,10 +20,13 @@ interface ChangesetDetailProps {
 
 /** One changeset: who, when, on which branch, from which parents, with which digests, and what it changed. */
 export function ChangesetDetail({ changesetId, nameOf }: ChangesetDetailProps) {
-  const answer = useEngineQuery('memory.show', { id: changesetId });
+  const answer = useEnginePages('memory.show', { id: changesetId });
   if (answer.isPending) return <Loading what="the changeset" />;
-  if (answer.data === undefined) return <Refused refusal={answer.error} retry={() => void answer.refetch()} />;
-  const changeset = answer.data;
+  const pages = answer.data?.pages ?? [];
+  const [changeset] = pages;
+  if (changeset === undefined) {
+    return answer.error === null ? null : <Refused refusal={answer.error} retry={() => void answer.refetch()} />;
+  }
   const parent = changeset.parent_ids[0];
   return (
     <article className="mg-page" aria-label="Changeset">
@@ -59,7 +62,10 @@ export function ChangesetDetail({ changesetId, nameOf }: ChangesetDetailProps) {
       ) : (
         <Effect base={parent} target={changesetId} nameOf={nameOf} />
       )}
-      <RawOps changeset={changeset} />
+      <RawOps
+        ops={pages.flatMap((page) => page.ops ?? [])}
+        more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
+      />
     </article>
   );
 }

@@ -1,25 +1,35 @@
-import type { Changeset, Op } from '../../../src-preload/contract/changeset.ts';
+import { Button } from '@mantine/core';
+import type { Op } from '../../../src-preload/contract/changeset.ts';
 import { opWords } from '../../ui/changes.ts';
 import { Inert } from '../../ui/memory-text.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { count } from '../../ui/words.ts';
 
-/** More ops than this are counted, not drawn: the changes above show their effect page by page. */
-const opsShownMax = 200;
+interface RawOpsProps {
+  /** Those that were read so far. */
+  readonly ops: readonly Op[];
+  /** Reads on, while the changeset has more pages. */
+  readonly more: (() => void) | undefined;
+}
 
 /** The operations exactly as they were written, for whoever wants to see the bytes behind the meaning. */
-export function RawOps({ changeset }: { readonly changeset: Changeset }) {
-  const ops = changeset.ops ?? [];
+export function RawOps({ ops, more }: RawOpsProps) {
   if (ops.length === 0) return null;
   return (
     <details className="mg-raw">
-      <summary>{count(ops.length, 'operation')} as written</summary>
+      <summary>
+        {count(ops.length, 'operation')} as written{more !== undefined && ', and more'}
+      </summary>
       <ol>
-        {ops.slice(0, opsShownMax).map((op) => (
+        {ops.map((op) => (
           <RawOp key={op.ordinal} op={op} />
         ))}
       </ol>
-      {ops.length > opsShownMax && <p className="mg-quiet">and {count(ops.length - opsShownMax, 'more', 'more')}</p>}
+      {more !== undefined && (
+        <Button variant="default" onClick={more}>
+          Load more operations
+        </Button>
+      )}
     </details>
   );
 }
