@@ -21,7 +21,7 @@ export interface ServeOptions {
 
 /**
  * The engine in this process, without a window: opens everything, prints the ready line (`charon.md` §8) and serves until
- * SIGINT, SIGTERM or SIGHUP; a second signal does not wait for the closing.
+ * SIGINT, SIGTERM or SIGHUP; a later one does not wait for the closing (`nextSignal`).
  */
 export async function serve(options: ServeOptions): Promise<ExitCode> {
   const { home, env } = options;
@@ -42,7 +42,6 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     readyText(app.doors.mcp, owner, home),
   );
   await stopped;
-  for (const signal of stopSignals) process.once(signal, () => process.exit(exitCodes.refused));
   await app.close();
   return exitCodes.done;
 }
@@ -54,13 +53,18 @@ function readyText(mcp: string | null, owner: string | null, home: string): stri
 }
 
 /** The signals that end a serving command line. */
-export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** One order to stop arrives twice when a parent in the same group passes on what the whole group was sent. */
+const sameOrderMs = 1_000;
 
-/** Resolves with the first of them. */
+/** Resolves with the first of the signals; one that comes a second or more after it ends the process at once. */
 export function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
+    let firstMs: number | undefined;
     const stop = (): void => {
-      for (const signal of stopSignals) process.off(signal, stop);
+      const nowMs = performance.now();
+      firstMs ??= nowMs;
+      if (nowMs - firstMs >= sameOrderMs) process.exit(exitCodes.refused);
       resolve();
     };
     for (const signal of stopSignals) process.on(signal, stop);

@@ -12,7 +12,7 @@ import { openLethe } from '../lethe/lethe.ts';
 import type { Bind } from '../transports/lethe-http/access.ts';
 import { openLetheHttp } from '../transports/lethe-http/server.ts';
 import { type ExitCode, exitCodes } from './cli-exit.ts';
-import { nextSignal, stopSignals } from './headless.ts';
+import { nextSignal } from './headless.ts';
 import { keepIndexed } from './keep-indexed.ts';
 import { productVersion } from './version.ts';
 
@@ -31,8 +31,8 @@ interface OpenStore {
 }
 
 /**
- * Serves the store of a home to gateways: prints the ready line and goes on until SIGINT, SIGTERM or SIGHUP; a second signal
- * does not wait for the closing. Throws HOME_LOCKED with the remedy, and what opening a home, a store and a door throw.
+ * Serves the store of a home to gateways: prints the ready line and goes on until SIGINT, SIGTERM or SIGHUP; a later one
+ * does not wait for the closing (`nextSignal`). Throws HOME_LOCKED with the remedy, and what opening a home, a store and a door throw.
  */
 export async function serveStore(options: ServeStoreOptions): Promise<ExitCode> {
   const { home, json, print, env } = options;
@@ -43,7 +43,6 @@ export async function serveStore(options: ServeStoreOptions): Promise<ExitCode> 
   const key = keySource(env, besidePolicy);
   print({ ready: true, lethe: store.url, key, home, pid: process.pid }, readyText(store.url, key, home));
   await stopped;
-  for (const signal of stopSignals) process.once(signal, () => process.exit(exitCodes.refused));
   await store.close();
   return exitCodes.done;
 }

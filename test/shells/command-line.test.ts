@@ -24,6 +24,21 @@ function onHome() {
   };
 }
 
+test('X5 an order to stop that arrives twice, from the group and passed on by a parent, still ends cleanly', async () => {
+  const { home } = onHome();
+  // Two of one kind might be taken for one by the system.
+  for (const [signal, again] of [
+    ['SIGTERM', 'SIGINT'],
+    ['SIGINT', 'SIGHUP'],
+  ] as const) {
+    const served = await serveCharon(home);
+    process.kill(served.pid, signal);
+    expect(await served.stop(again)).toBe(0);
+    expect(existsSync(join(home, 'host.json'))).toBe(false);
+    expect(existsSync(join(home, 'lethe.db-wal'))).toBe(false);
+  }
+});
+
 test('X5 X2 serve prints one ready line, answers at its door, and ends cleanly by a signal', async () => {
   const { home } = onHome();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
