@@ -3,6 +3,7 @@ import type { ParsedInput } from '../../src-preload/contract/commands/table.ts';
 import { Fault } from '../base/fault.ts';
 import type { CommitInput } from '../lethe/api.ts';
 import { type BoundCommand, bind, type Call, rowOf } from './bind.ts';
+import { withoutBulk } from './changeset-page.ts';
 import type { CommandDeps } from './deps.ts';
 import { changesetNotFound, refNotFound } from './faults.ts';
 import { chainOf } from './moves.ts';
@@ -116,7 +117,8 @@ function commitInput({ input, caller }: Call<Commit>): CommitInput {
   };
 }
 
+/** What a commit is answered with: the changeset but for what was just sent, as far as that would fill a result. */
 function withoutOps(changeset: Changeset): Omit<Changeset, 'ops'> {
   const { ops, ...rest } = changeset;
-  return rest;
+  return withoutBulk(rest);
 }

@@ -118,11 +118,13 @@ test('P30 a large changeset is shown in pages that fit, each op, evidence and ve
   const texts = Array.from({ length: 9 }, (_, index) => large(`text-${index}`));
   const notes = (kind: string, count: number) =>
     Array.from({ length: count }, (_, index) => ({ kind, index, note: 'n'.repeat(900) }));
-  const { changeset_id: id } = await engine.run(caller, 'memory.changeset_create', {
+  const made = await engine.run(caller, 'memory.changeset_create', {
     ...commitInput('demo', at, ...texts),
     evidence: notes('evidence', 60),
     verification: notes('verification', 60),
   });
+  expect(resultBytes(made)).toBeLessThanOrEqual(resultBytesMax);
+  const { changeset_id: id } = made;
   const shown = await pages((cursor) => engine.run(caller, 'memory.show', { id, cursor }));
   expect(shown.length).toBeGreaterThan(3);
   expect(shown.flatMap(({ ops = [] }) => ops.map(({ ordinal }) => ordinal))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
