@@ -10,7 +10,11 @@ const refusedHome = expect.objectContaining({ code: 'HOME_INVALID' });
 test('H12 missing settings are the defaults, unknown ones are left alone', () => {
   const paths = tempHome();
   prepareHome(paths);
-  const defaults = { ports: { agent: 18_484, owner_page: 0 }, appearance: { theme: 'system' } };
+  const defaults = {
+    lethe_http: { enabled: false, port: 18_485 },
+    ports: { agent: 18_484, owner_page: 0 },
+    appearance: { theme: 'system' },
+  };
   expect(readSettings(paths)).toEqual(defaults);
   writeFileSync(paths.settings, '{"ports":{"agent":19000},"later":{"x":1}}');
   expect(readSettings(paths)).toEqual({ ...defaults, ports: { agent: 19_000, owner_page: 0 } });

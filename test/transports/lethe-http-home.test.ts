@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src-main/base/clock.ts';
+import { systemIds } from '../../src-main/base/ids.ts';
+import { readLetheHttp } from '../../src-main/home/environment.ts';
+import { openLetheApiKey } from '../../src-main/home/keys.ts';
+import { openHome } from '../../src-main/home/open.ts';
+import { readSettings } from '../../src-main/home/settings.ts';
+import { tempHome } from '../support/temp-home.ts';
+
+function madeHome() {
+  const paths = tempHome();
+  openHome({ root: paths.root, env: {}, clock: systemClock, ids: systemIds() }).release();
+  return paths;
+}
+
+test('H13 the key comes from the environment, else from keys.json beside a policy engine, else there is none', () => {
+  const paths = madeHome();
+  const ids = systemIds();
+  const open = (env: Record<string, string>, recovery = false) => openLetheApiKey(paths, env, ids, recovery);
+  expect(open({})).toBeUndefined();
+  expect(open({ LETHE_API_KEY: ' abc ' })).toEqual({ key: 'abc', source: 'environment' });
+  const keys = readFileSync(paths.keys, 'utf8');
+  writeFileSync(paths.charonDb, '');
+  expect(() => open({}, true)).toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
+  expect(readFileSync(paths.keys, 'utf8')).toBe(keys);
+  const made = open({});
+  expect(made?.source).toBe('keys.json');
+  expect(open({}, true)).toEqual(made);
+  expect(JSON.parse(readFileSync(paths.keys, 'utf8'))).toEqual({ ...JSON.parse(keys), lethe_api: made?.key });
+  openHome({ root: paths.root, env: {}, clock: systemClock, ids }).release();
+});
+
+test('H13 a key that no header can carry, or that also signs merges, is refused and not repeated', () => {
+  const paths = madeHome();
+  const shared = 's'.repeat(40);
+  for (const env of [
+    { LETHE_API_KEY: 'two words' },
+    { LETHE_API_KEY: 'ü' },
+    { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEY: shared },
+    { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEYS: `k1=${shared}` },
+  ]) {
+    const open = () => openLetheApiKey(paths, env, systemIds(), false);
+    expect(open).toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
+    expect(open).not.toThrow(new RegExp(env.LETHE_API_KEY));
+  }
+});
+
+test('H14 trust, insecure binds, names and mode out of the environment', () => {
+  const unset = { trust: 'loopback', insecureBind: false, hostNames: [] };
+  expect(readLetheHttp({})).toEqual(unset);
+  expect(readLetheHttp({ LETHE_MODE: ' GIT ', LETHE_TRUST: '', LETHE_ALLOW_INSECURE_BIND: 'true' })).toEqual(unset);
+  expect(
+    readLetheHttp({ LETHE_TRUST: ' Private ', LETHE_ALLOW_INSECURE_BIND: '1', LETHE_HTTP_HOSTS: 'a.lan, b.lan,' }),
+  ).toEqual({ trust: 'private', insecureBind: true, hostNames: ['a.lan', 'b.lan'] });
+  for (const env of [{ LETHE_MODE: 'hybrid' }, { LETHE_MODE: 'legacy' }, { LETHE_MODE: 'x' }, { LETHE_TRUST: 'all' }])
+    expect(() => readLetheHttp(env)).toThrow(expect.objectContaining({ code: 'HOME_INVALID' }));
+});
+
+test('H12 the settings open the store’s own protocol only when they say so', () => {
+  const paths = madeHome();
+  const read = (settings: unknown) => {
+    writeFileSync(paths.settings, JSON.stringify(settings));
+    return readSettings(paths).lethe_http;
+  };
+  expect(read({})).toEqual({ enabled: false, port: 18_485 });
+  expect(read({ lethe_http: { enabled: true } })).toEqual({ enabled: true, port: 18_485 });
+  expect(() => read({ lethe_http: { enabled: 'yes' } })).toThrow(
+    expect.objectContaining({ data: { field: 'lethe_http.enabled' } }),
+  );
+});
