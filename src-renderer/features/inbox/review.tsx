@@ -25,6 +25,9 @@ interface ReviewProps {
   readonly nameOf: (principalId: string) => string;
 }
 
+/** A page holds what fits into an agent's result, some 20 changes: the owner reads on by more at once. */
+const pagesAtOnce = 10;
+
 /** One proposal: the verdict line first, then who and what, then the changes by meaning, then the thread. */
 export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: ReviewProps) {
   const answer = useEnginePages('memory.proposal_show', { proposal_id: proposalId });
@@ -33,6 +36,9 @@ export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: 
   useEffect(() => {
     if (itsProject !== project) chooseProject(itsProject);
   }, [itsProject, project, chooseProject]);
+  const readOn = async (): Promise<void> => {
+    for (let page = 0; page < pagesAtOnce; page += 1) if (!(await answer.fetchNextPage()).hasNextPage) return;
+  };
   if (answer.isPending) return <Loading what="the proposal" />;
   if (proposal === undefined) {
     return answer.error === null ? null : <Refused refusal={answer.error} retry={() => void answer.refetch()} />;
@@ -42,7 +48,7 @@ export function Review({ project, chooseProject, proposalId, ownerId, nameOf }: 
       proposal={proposal}
       ownerId={ownerId}
       nameOf={nameOf}
-      more={answer.hasNextPage ? () => void answer.fetchNextPage() : undefined}
+      more={answer.hasNextPage ? () => void readOn() : undefined}
     />
   );
 }
