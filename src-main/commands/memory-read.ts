@@ -123,7 +123,9 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
             limit,
             cursor: input.cursor,
           });
-        const found = await fitPage(listLimitDefault, read, ({ lineage }) => lineage.length);
+        const found = await fitPage(listLimitDefault, read, ({ lineage, relationships }) =>
+          Math.max(lineage.length, relationships.length),
+        );
         return {
           memory: found.memory,
           head_changeset_id: headChangesetId,

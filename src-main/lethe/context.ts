@@ -8,6 +8,7 @@ import { encodeCanonical } from '../canonical/json.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ContextInput } from './api.ts';
 import { getChangesetRow } from './changeset-rows.ts';
+import { readRelationshipsOf } from './context-relationships.ts';
 import { type SelectedHead, selectHead } from './head.ts';
 import { type AcceptedReader, openAccepted } from './projection/accepted.ts';
 import { changesetIdOf } from './projection/identity.ts';
@@ -44,9 +45,15 @@ interface Start {
   readonly shown: number;
 }
 
+/** A memory of a page, and its number in the index. */
+interface Shown {
+  readonly memory: AcceptedMemory;
+  readonly number: number;
+}
+
 /** One page of the answer, and where the next one starts when there is one. */
 interface Page {
-  readonly memories: readonly AcceptedMemory[];
+  readonly shown: readonly Shown[];
   readonly reasons: Readonly<Record<string, string>>;
   readonly next: Start | undefined;
 }
@@ -93,8 +100,14 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
     head_changeset_id: start.head === selected.seq ? selected.changesetId : changesetIdOf(db, start.head),
     projection_version: projectionVersion,
     total_active: head.active,
-    memories: [...page.memories],
-    ...(page.memories.length === 0 ? {} : { inclusion_reasons: { ...page.reasons } }),
+    memories: page.shown.map(({ memory }) => memory),
+    ...readRelationshipsOf(
+      sight,
+      head,
+      question.accepted,
+      page.shown.map(({ number }) => number),
+    ),
+    ...(page.shown.length === 0 ? {} : { inclusion_reasons: { ...page.reasons } }),
     ...(page.next === undefined
       ? {}
       : { next_cursor: encodeCursor({ of: 'context', question: questionOf(input), ...page.next }) }),
@@ -114,43 +127,39 @@ function readPage(question: Question, selected: SelectedHead, query: string, sta
       ? []
       : matchContext(db, openTextView(db, { projectId: selected.projectId, seq: head.seq }, sight), query, filter);
   const matches = orderMatches(sight, head.seq, found, start.matched, limit);
-  const memories = matches.map(({ state }) => accepted.read(state.touch));
+  const shown = matches.map(({ state: { touch } }): Shown => ({ memory: accepted.read(touch), number: touch.memory }));
   const reasons = Object.fromEntries(
-    memories.map((memory, index) => [memory.memory_id, `query relevance score ${matches[index]?.score ?? 0}`]),
+    shown.map(({ memory }, index) => [memory.memory_id, `query relevance score ${matches[index]?.score ?? 0}`]),
   );
   const at = { ...start, matched: start.matched + matches.length, shown: start.shown + matches.length };
-  if (at.matched < found.length) return { memories, reasons, next: at };
+  if (at.matched < found.length) return { shown, reasons, next: at };
   const skipped = new Set(found.map(({ state }) => state.touch.memory));
-  const rest = fillByRecency({ ...question, limit: limit - memories.length }, skipped, at);
-  for (const memory of rest.memories) reasons[memory.memory_id] = byRecency;
-  return { memories: [...memories, ...rest.memories], reasons, next: rest.next };
+  const rest = fillByRecency({ ...question, limit: limit - shown.length }, skipped, at);
+  for (const { memory } of rest.shown) reasons[memory.memory_id] = byRecency;
+  return { shown: [...shown, ...rest.shown], reasons, next: rest.next };
 }
 
 /** Memories that no token of the query found, most recently touched first, as many as there is room for. */
-function fillByRecency(
-  question: Question,
-  skipped: ReadonlySet<number>,
-  start: Start,
-): Pick<Page, 'memories' | 'next'> {
+function fillByRecency(question: Question, skipped: ReadonlySet<number>, start: Start): Pick<Page, 'shown' | 'next'> {
   const { head, limit, bounds } = question;
   const unfiltered = isUnfiltered(question.filter);
-  const memories: AcceptedMemory[] = [];
+  const shown: Shown[] = [];
   let after = start.after;
   let scanned = 0;
-  const page = (more: boolean): Pick<Page, 'memories' | 'next'> => ({
-    memories,
-    next: more ? { ...start, after, shown: start.shown + memories.length } : undefined,
+  const page = (more: boolean): Pick<Page, 'shown' | 'next'> => ({
+    shown,
+    next: more ? { ...start, after, shown: start.shown + shown.length } : undefined,
   });
   if (unfiltered && start.shown >= head.active) return page(false);
   if (unfiltered && limit === 0) return page(true);
-  for (const { key, memory, read } of walkMatching(question, skipped, start.after)) {
+  for (const { key, found, read } of walkMatching(question, skipped, start.after)) {
     scanned += 1;
-    const full = memories.length === limit;
-    if (memory !== undefined && full) return page(true);
-    if (memory !== undefined) memories.push(memory);
+    const full = shown.length === limit;
+    if (found !== undefined && full) return page(true);
+    if (found !== undefined) shown.push(found);
     if (!full) after = key;
-    if (unfiltered && start.shown + memories.length >= head.active) return page(false);
-    if (unfiltered && memories.length === limit) return page(true);
+    if (unfiltered && start.shown + shown.length >= head.active) return page(false);
+    if (unfiltered && shown.length === limit) return page(true);
     if (scanned >= bounds.scanMax || read >= bounds.readMax) return page(true);
   }
   return page(false);
@@ -161,13 +170,14 @@ function* walkMatching(
   question: Question,
   skipped: ReadonlySet<number>,
   after: number,
-): IterableIterator<{ readonly key: number; readonly memory: AcceptedMemory | undefined; readonly read: number }> {
+): IterableIterator<{ readonly key: number; readonly found: Shown | undefined; readonly read: number }> {
   const { sight, head, filter, accepted } = question;
   let read = 0;
   for (const { key, live } of walkRecency(sight, head, after === 0 ? {} : { after })) {
-    const memory = live === undefined || skipped.has(live.memory) ? undefined : accepted.read(live);
-    if (memory !== undefined) read += 1;
-    yield { key, memory: memory !== undefined && passesFilter(memoryText(memory), filter) ? memory : undefined, read };
+    const one =
+      live === undefined || skipped.has(live.memory) ? undefined : { memory: accepted.read(live), number: live.memory };
+    if (one !== undefined) read += 1;
+    yield { key, found: one !== undefined && passesFilter(memoryText(one.memory), filter) ? one : undefined, read };
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OpType } from '../../src-preload/contract/changeset.ts';
 import {
   type DiffCategory,
   type DiffItem,
@@ -12,11 +13,17 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import { type AcceptedReader, openAccepted } from './projection/accepted.ts';
 import { listChanges, type MemoryChange } from './projection/changes.ts';
-import { memoryIdOf } from './projection/identity.ts';
+import { inOrder } from './projection/in-order.ts';
 import { type MadeBy, readMadeBy } from './projection/made-by.ts';
-import { openSight } from './projection/sight.ts';
+import { listAddedRelationships } from './projection/relationships.ts';
+import { openSight, type Sight } from './projection/sight.ts';
+import { findNewestTouch, isLive } from './projection/state.ts';
+import { type AttachmentList, attachmentLists } from './rules/attachments.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { categoriesOf, summarize } from './rules/diff-categories.ts';
+import { saysSame } from './rules/overlay.ts';
+import type { Place } from './tables/chains.ts';
+import type { Touch } from './tables/touches.ts';
 
 export interface DiffInput {
   readonly baseChangesetId: ChangesetId;
@@ -51,20 +58,14 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
   const told: Told[] = [];
   let last = after;
   let next: string | undefined;
-  for (const change of listChanges(
-    sight,
-    sight.places.get(base.seq),
-    sight.places.get(target.seq),
-    input.side,
-    after,
-  )) {
+  for (const found of listFound(sight, sight.places.get(base.seq), sight.places.get(target.seq), input.side, after)) {
     // An op may make two changes: a page ends between ops.
-    if (told.length >= input.limit && change.op !== last) {
+    if (told.length >= input.limit && found.op !== last) {
       next = encodeCursor({ ...cursorOf(input), after: last });
       break;
     }
-    told.push(tell(db, accepted, change));
-    last = change.op;
+    told.push(found.kind === 'memory' ? tell(db, accepted, found.change) : tellRelationship(accepted, found));
+    last = found.op;
   }
   return {
     ...emptyDiff(projectIdSchema.parse(base.project_id), input),
@@ -73,34 +74,123 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
   };
 }
 
+interface FoundRelationship {
+  readonly kind: 'relationship';
+  readonly op: number;
+  readonly made: MadeBy;
+  /** Where it starts: the memory at base and at target, as far as it is active there. */
+  readonly memory: number;
+  readonly before: Touch | undefined;
+  readonly after: Touch | undefined;
+}
+
+type Found = { readonly kind: 'memory'; readonly op: number; readonly change: MemoryChange } | FoundRelationship;
+
+/** Changed memories and added relationships together, in the order of the ops. */
+function listFound(
+  sight: Sight,
+  base: Place,
+  target: Place,
+  side: DiffInput['side'],
+  after: number,
+): IterableIterator<Found> {
+  const runs = [findMemories(sight, base, target, side, after), findRelationships(sight, base, target, after)];
+  return inOrder(runs, ({ op }) => op);
+}
+
+function* findMemories(
+  sight: Sight,
+  base: Place,
+  target: Place,
+  side: DiffInput['side'],
+  after: number,
+): IterableIterator<Found> {
+  for (const change of listChanges(sight, base, target, side, after)) yield { kind: 'memory', op: change.op, change };
+}
+
+function* findRelationships(sight: Sight, base: Place, target: Place, after: number): IterableIterator<Found> {
+  for (const { op, from } of listAddedRelationships(sight, base, target, after)) {
+    const before = liveOnly(findNewestTouch(sight, [base], from));
+    const then = liveOnly(findNewestTouch(sight, [target], from));
+    yield { kind: 'relationship', op, made: readMadeBy(sight.db, op), memory: from, before, after: then };
+  }
+}
+
+function liveOnly(touch: Touch | undefined): Touch | undefined {
+  return isLive(touch) ? touch : undefined;
+}
+
 function tell(db: ReadableDb, accepted: AcceptedReader, change: MemoryChange): Told {
   const made = readMadeBy(db, change.op);
-  const linkType =
-    change.link === undefined || change.link === change.op ? made.op.op_type : readMadeBy(db, change.link).op.op_type;
   const subject = change.after ?? change.before;
   assert(subject !== undefined, 'a change has a state before or after');
-  const before = change.before === undefined ? null : accepted.read(change.before);
-  const after = change.after === undefined ? null : accepted.read(change.after);
-  const kind = kindOf(change);
-  const item: DiffItem = {
-    memory_id: memoryIdOf(db, subject.memory),
+  const before = readState(accepted, change.before);
+  const after = readState(accepted, change.after);
+  const linkType = linkTypeOf(db, made, change);
+  const categories = categoriesOf({
+    opType: linkType,
+    relation: change.relation,
+    before,
+    after,
+    isCorrected: isCorrected(accepted, change),
+    isAttachedTo: attachmentLists.some(
+      (list) => newestAttached(accepted, change.before, list) !== newestAttached(accepted, change.after, list),
+    ),
+  });
+  const kind = kindOf(change, categories);
+  const item = {
+    ...itemOf(made, before, after),
+    memory_id: accepted.memoryId(subject.memory),
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const left = change.before === undefined ? item.memory_id : accepted.memoryId(change.before.memory);
+  const note = kind && { left, right: item.memory_id, kind, reason: reasonOf(change, linkType) };
+  return { item, note, categories };
+}
+
+/** A relationship is told with the memory that it starts at, which it does not change. */
+function tellRelationship(accepted: AcceptedReader, found: FoundRelationship): Told {
+  const before = readState(accepted, found.before);
+  const after = readState(accepted, found.after);
+  const item = {
+    ...itemOf(found.made, before, after),
+    memory_id: accepted.memoryId(found.memory),
+    summary: summarize(found.made.op, null),
+  };
+  return { item, note: undefined, categories: ['relationships_added'] };
+}
+
+function itemOf(made: MadeBy, before: DiffItem['before'], after: DiffItem['after']): Omit<DiffItem, 'memory_id'> {
+  return {
     op_ordinal: made.op.ordinal,
     op_type: made.op.op_type,
     changeset_id: made.changeset_id,
     author_principal: made.author_principal,
     ...idsOf(made),
     summary: summarize(made.op, after ?? before),
-    ...(kind === undefined ? {} : { kind }),
     ...(made.op.payload === undefined ? {} : { payload: made.op.payload }),
     before,
     after,
   };
-  const left = change.before === undefined ? item.memory_id : memoryIdOf(db, change.before.memory);
-  return {
-    item,
-    note: kind === undefined ? undefined : { left, right: item.memory_id, kind, reason: reasonOf(change, linkType) },
-    categories: categoriesOf(linkType, change.relation, before, after),
-  };
+}
+
+function readState(accepted: AcceptedReader, touch: Touch | undefined): DiffItem['before'] {
+  return touch === undefined ? null : accepted.read(touch);
+}
+
+/** The op that led from before to after: a last op that only marked the memory came after the one that corrected it. */
+function linkTypeOf(db: ReadableDb, made: MadeBy, change: MemoryChange): OpType {
+  if (change.link !== undefined && change.link !== change.op) return readMadeBy(db, change.link).op.op_type;
+  return made.op.op_type;
+}
+
+function isCorrected(accepted: AcceptedReader, { before, after }: MemoryChange): boolean {
+  if (before === undefined || after === undefined) return false;
+  return before.memory !== after.memory || !saysSame(accepted.version(before), accepted.version(after));
+}
+
+function newestAttached(accepted: AcceptedReader, touch: Touch | undefined, list: AttachmentList): number | undefined {
+  return touch === undefined ? undefined : accepted.version(touch)[list];
 }
 
 function idsOf({ op }: MadeBy): Pick<DiffItem, 'target_event_id' | 'resulting_event_id'> {
@@ -110,14 +200,17 @@ function idsOf({ op }: MadeBy): Pick<DiffItem, 'target_event_id' | 'resulting_ev
   };
 }
 
-function kindOf(change: MemoryChange): DiffItem['kind'] {
+/** What was only marked, proposed for deprecation or attached to has no other state of its own. */
+function kindOf(change: MemoryChange, categories: readonly DiffCategory[]): DiffItem['kind'] {
   if (change.relation === 'apart') return 'direct_contradiction';
-  return change.before === undefined ? undefined : 'temporal_update';
+  const isReplaced = categories.includes('corrections_proposed') || categories.includes('records_superseded');
+  return change.before === undefined || !isReplaced ? undefined : 'temporal_update';
 }
 
-function reasonOf(change: MemoryChange, opType: string): string {
+function reasonOf(change: MemoryChange, opType: OpType): string {
   if (change.relation === 'apart') return 'both sides changed it apart from each other';
-  return `${opType} establishes lineage`;
+  const isMark = opType.startsWith('attach_') || opType === 'propose_deprecation';
+  return `${isMark ? 'correct_memory' : opType} establishes lineage`;
 }
 
 function emptyDiff(projectId: ProjectId, input: DiffInput): SemanticDiff {

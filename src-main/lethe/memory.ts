@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ChangesetId, MemoryId, ProjectId } from '../../src-preload/contract/ids.ts';
+import type { Op } from '../../src-preload/contract/changeset.ts';
+import { type ChangesetId, type MemoryId, memoryIdSchema, type ProjectId } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import type { AcceptedMemory, LineageStep, Relationship } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
@@ -10,9 +11,11 @@ import { type AcceptedReader, openAccepted } from './projection/accepted.ts';
 import { findMemoryNumber } from './projection/identity.ts';
 import { listLineage, readLineagePage } from './projection/lineage.ts';
 import { readMadeBy } from './projection/made-by.ts';
+import { listRelatedOps, readRelationship } from './projection/relationships.ts';
 import { openSight, type Sight } from './projection/sight.ts';
 import { findNewestTouch, isLive } from './projection/state.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
+import { findSecondEnd } from './rules/op-ends.ts';
 import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
 
@@ -55,15 +58,21 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
     );
   }
   const accepted = openAccepted(db);
-  const after = input.cursor === undefined ? 0 : readCursor(input, input.cursor);
-  const page = readLineagePage(sight, head, listLineage(sight, head, touch.memory), after, input.limit);
+  const start =
+    input.cursor === undefined ? { after: 0, below: Number.MAX_SAFE_INTEGER } : readCursor(input, input.cursor);
+  const page =
+    start.after === null
+      ? { ops: new Map<number, readonly Touch[]>(), next: undefined }
+      : readLineagePage(sight, head, listLineage(sight, head, touch.memory), start.after, input.limit);
   const lineage = [...page.ops].map(([op, touches]) => toStep(sight, head, accepted, op, touches));
-  const next = { of: 'memory', memory: input.memoryId, head: input.headChangesetId };
+  const related = start.below === null ? [] : listRelatedOps(sight, head, touch.memory, start.below, input.limit + 1);
+  const shown = related.slice(0, input.limit);
+  const next = { after: page.next ?? null, below: related.length > shown.length ? (shown.at(-1) ?? null) : null };
   return {
     memory: accepted.read(touch),
     lineage,
-    relationships: [],
-    ...(page.next === undefined ? {} : { nextCursor: encodeCursor({ ...next, after: page.next }) }),
+    relationships: shown.map((op) => readRelationship(sight, accepted, op)),
+    ...(next.after === null && next.below === null ? {} : { nextCursor: writeCursor(input, next) }),
   };
 }
 
@@ -85,18 +94,40 @@ function toStep(
     ...attribution,
     ordinal: made.ordinal,
     op_type: made.op_type,
-    memory_id: accepted.read(subject).memory_id,
+    memory_id: accepted.memoryId(subject.memory),
+    ...marksOf(made),
     before: isLive(before) ? accepted.read(before) : null,
     after: after === undefined ? null : accepted.read(after),
   };
 }
 
-function readCursor(input: MemoryInput, cursor: string): number {
+/** What an op says that no state holds: of a mark, a proposal or an attachment its payload, of a duplicate what stays. */
+function marksOf(op: Op): Pick<LineageStep, 'payload' | 'duplicate_of'> {
+  if (op.op_type === 'add_memory' || op.op_type === 'correct_memory' || op.op_type === 'supersede_memory') return {};
+  const stays = op.op_type === 'mark_duplicate' ? findSecondEnd(op) : undefined;
+  return {
+    ...(op.payload === undefined ? {} : { payload: op.payload }),
+    ...(stays === undefined ? {} : { duplicate_of: memoryIdSchema.parse(stays) }),
+  };
+}
+
+/** Where a page goes on: in the lineage after an op, in the relationships below one; null where all is told. */
+interface Position {
+  readonly after: number | null;
+  readonly below: number | null;
+}
+
+function writeCursor(input: MemoryInput, { after, below }: Position): string {
+  return encodeCursor({ of: 'memory', memory: input.memoryId, head: input.headChangesetId, after, below });
+}
+
+function readCursor(input: MemoryInput, cursor: string): Position {
   const schema = z.strictObject({
     of: z.literal('memory'),
     memory: z.literal<string>(input.memoryId),
     head: z.literal<string>(input.headChangesetId),
-    after: z.int().min(1),
+    after: z.int().min(1).nullable(),
+    below: z.int().min(1).nullable(),
   });
-  return decodeCursor(cursor, schema).after;
+  return decodeCursor(cursor, schema);
 }

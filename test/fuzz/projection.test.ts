@@ -3,10 +3,19 @@ import { openAccepted } from '../../src-main/lethe/projection/accepted.ts';
 import { listContested } from '../../src-main/lethe/projection/contested.ts';
 import { findMemoryNumber, memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { walkRecency } from '../../src-main/lethe/projection/recency.ts';
+import { listRelatedOps, readRelationship } from '../../src-main/lethe/projection/relationships.ts';
 import { newestCommonAncestor, openSight, type Sight, sees } from '../../src-main/lethe/projection/sight.ts';
 import { findNewestTouch } from '../../src-main/lethe/projection/state.ts';
-import { listRecent, type Replayed, type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
+import {
+  listRecent,
+  type Replayed,
+  type ReplayedAttachment,
+  type ReplayedMemory,
+  replay,
+} from '../../src-main/lethe/rules/replay.ts';
 import type { Place } from '../../src-main/lethe/tables/chains.ts';
+import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { type HistoryStore, historyProject, openHistoryStore } from './history-store.ts';
 import { type Random, seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
@@ -16,7 +25,7 @@ const histories = 300;
 const chunks = 10;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('random histories, part %i', (chunk) => {
-  test('L80 L81 L82 L83 L84 L86 L87 L90 L91 L92 L94 L95 the index equals a plain replay at every head', () => {
+  test('L80 L81 L82 L83 L84 L86 L87 L90 L91 L92 L94 L95 L130 L131 L132 L134 L135 the index equals a plain replay at every head', () => {
     for (let seed = chunk; seed < histories; seed += chunks) checkSeed(seed);
   }, 60_000);
 });
@@ -49,6 +58,7 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
   const recent = listRecent(replayed);
   expect(place.active, `${where} active`).toBe(recent.length);
   if (random.chance(0.5)) checkRecency(store, random, sight, place, recent, where);
+  if (random.chance(0.2)) checkRelationships(store, random, sight, place, replayed, where);
   const accepted = openAccepted(store.db);
   const known = new Set(recent.map((memory) => memory.memoryId));
   for (const memory of replayed.memories.values()) {
@@ -85,12 +95,17 @@ function checkRecency(
 }
 
 function statusOf(memory: ReplayedMemory, live: boolean): string {
+  if (memory.status === 'deprecation_proposed') {
+    if (!memory.active) return 'deprecation_retired';
+    return live ? 'deprecation_proposed' : 'deprecation_blank';
+  }
   if (memory.active) return live ? 'active' : 'blank';
   return memory.status;
 }
 
 function acceptedFrom(memory: ReplayedMemory): unknown {
-  const { memoryId, active: _active, order: _order, introduced, last, status, payload, tags, ...fields } = memory;
+  const { memoryId, active: _active, order: _order, introduced, last, status, payload, tags, ...rest } = memory;
+  const { evidence, verification, ...fields } = rest;
   return {
     ...fields,
     memory_id: memoryId,
@@ -100,7 +115,58 @@ function acceptedFrom(memory: ReplayedMemory): unknown {
     last_changeset_id: last,
     ...(tags === undefined || tags.length === 0 ? {} : { tags }),
     ...(Object.keys(payload).length === 0 ? {} : { payload }),
+    ...attachedFrom('evidence', evidence),
+    ...attachedFrom('verification', verification),
   };
+}
+
+/** The newest eight within 4 096 bytes, oldest first, and how many there are when that is not all. */
+function attachedFrom(list: string, newest: ReplayedAttachment | undefined): JsonObject {
+  const entries: JsonObject[] = [];
+  for (let link = newest; link !== undefined; link = link.previous) entries.unshift(link.payload);
+  if (entries.length === 0) return {};
+  const bytes = (from: number): number =>
+    entries.slice(from).reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
+  let from = Math.max(0, entries.length - 8);
+  while (from < entries.length - 1 && bytes(from) > 4_096) from += 1;
+  return { [list]: entries.slice(from), ...(from === 0 ? {} : { [`${list}_total`]: entries.length }) };
+}
+
+/** What is related to a memory, whole and from anywhere, against the replay. */
+function checkRelationships(
+  store: HistoryStore,
+  random: Random,
+  sight: Sight,
+  place: Place,
+  replayed: Replayed,
+  where: string,
+): void {
+  const accepted = openAccepted(store.db);
+  const seqOf = new Map([...store.history].map(([seq, { changesetId }]) => [changesetId, seq]));
+  const related = new Set(replayed.relationships.flatMap(({ from, to }) => [from, to]));
+  const some = [...replayed.memories.keys()].filter((id) => related.has(id) || random.chance(0.02));
+  for (const id of some) {
+    const wanted = replayed.relationships
+      .filter(({ from, to }) => from === id || to === id)
+      .map((one) => ({ op: opNumber(seqOf.get(one.changesetId) ?? 0, one.ordinal), one }))
+      .toSorted((left, right) => right.op - left.op);
+    const memory = findMemoryNumber(store.db, historyProject, id) ?? 0;
+    const below = random.chance(0.5) ? Number.MAX_SAFE_INTEGER : (wanted[random.below(wanted.length)]?.op ?? 1);
+    const limit = 1 + random.below(4);
+    const page = wanted.filter(({ op }) => op < below).slice(0, limit);
+    expect(listRelatedOps(sight, place, memory, below, limit), `${where} ${id} related`).toEqual(
+      page.map(({ op }) => op),
+    );
+    for (const { op, one } of page.slice(0, 1)) {
+      expect(readRelationship(sight, accepted, op)).toEqual({
+        from_memory_id: one.from,
+        to_memory_id: one.to,
+        kind: one.payload.kind,
+        payload: one.payload,
+        changeset_id: one.changesetId,
+      });
+    }
+  }
 }
 
 function checkPairs(store: HistoryStore, random: Random, replays: ReadonlyMap<number, Replayed>, where: string): void {

@@ -51,6 +51,7 @@ function randomOp(
   known: readonly ReplayedMemory[],
   chosen: string[],
 ): OpDraft {
+  if (active.length > 0 && random.chance(0.3)) return randomMark(random, active, known);
   const dice = random.next();
   if (active.length === 0 || dice < 0.4)
     return { op_type: 'add_memory', ...newIdentity(random, chosen), payload: randomContent(random) };
@@ -73,6 +74,28 @@ function randomOp(
       payload: randomContent(random),
     };
   return { op_type: 'attach_verification', payload: { summary: 'reviewed', reviewer: 'someone' } };
+}
+
+/** An op that says something of memories without changing their text. */
+function randomMark(random: Random, active: readonly ReplayedMemory[], known: readonly ReplayedMemory[]): OpDraft {
+  const pick = (): string => (random.chance(0.06) ? strayTarget(random, known) : random.pick(active).memoryId);
+  const dice = random.next();
+  if (dice < 0.2) {
+    const [duplicate, stays] = [pick(), pick()];
+    return random.chance(0.5)
+      ? { op_type: 'mark_duplicate', target_event_id: duplicate, resulting_event_id: stays }
+      : { op_type: 'mark_duplicate', payload: { duplicate_id: duplicate, duplicate_of: stays } };
+  }
+  if (dice < 0.35) return { op_type: 'propose_deprecation', target_event_id: pick(), payload: { reason: 'stale' } };
+  if (dice < 0.75) {
+    const op_type = random.pick(['attach_evidence', 'attach_verification'] as const);
+    const note = 'x'.repeat(random.chance(0.1) ? 1_500 : random.below(20));
+    return { op_type, target_event_id: pick(), payload: { note, source: `source ${random.below(1_000_000)}` } };
+  }
+  const [from, to] = [pick(), pick()];
+  return random.chance(0.5)
+    ? { op_type: 'add_relationship', target_event_id: from, resulting_event_id: to, payload: { kind: 'supports' } }
+    : { op_type: 'add_relationship', payload: { kind: 'refutes', from_memory_id: from, to_memory_id: to } };
 }
 
 function strayTarget(random: Random, known: readonly ReplayedMemory[]): string {

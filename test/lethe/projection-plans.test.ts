@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attachmentQueries } from '../../src-main/lethe/tables/attachments.ts';
 import { placeQueries } from '../../src-main/lethe/tables/chains.ts';
+import { relationshipQueries } from '../../src-main/lethe/tables/relationships.ts';
 import { touchQueries } from '../../src-main/lethe/tables/touches.ts';
 import { openTempLethe, type TempLethe } from '../support/history-builder.ts';
 
@@ -42,6 +44,27 @@ describe('query plans of the derived index', () => {
     ],
     [placeQueries.back, 'SEARCH memory_places USING INDEX memory_places_by_chain (chain=? AND position<?)'],
     [placeQueries.lastChain, 'SCAN memory_places USING COVERING INDEX memory_places_by_chain'],
+    [attachmentQueries.byOp, 'SEARCH memory_attachments USING INTEGER PRIMARY KEY (rowid=?)'],
+    [attachmentQueries.ofOps, 'SEARCH memory_attachments USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
+    [relationshipQueries.byOp, 'SEARCH memory_relationships USING INTEGER PRIMARY KEY (rowid=?)'],
+    [relationshipQueries.ofOps, 'SEARCH memory_relationships USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
+    [
+      relationshipQueries.ofChain,
+      'SEARCH memory_relationships USING INDEX memory_relationships_by_chain (chain=? AND op>? AND op<?)',
+    ],
+    [relationshipQueries.endsOfOps, 'SEARCH memory_relationship_ends USING PRIMARY KEY (op>? AND op<?)'],
+    [
+      relationshipQueries.newestOfMemory,
+      'SEARCH memory_relationship_ends USING COVERING INDEX memory_relationship_ends_by_memory (memory=? AND op<?)',
+    ],
+    [
+      relationshipQueries.nextChain,
+      'SEARCH memory_relationship_ends USING COVERING INDEX memory_relationship_ends_by_chain (memory=? AND chain>?)',
+    ],
+    [
+      relationshipQueries.newestOfChain,
+      'SEARCH memory_relationship_ends USING COVERING INDEX memory_relationship_ends_by_chain (memory=? AND chain=? AND op>? AND op<?)',
+    ],
     [
       'SELECT number FROM memory_ids WHERE project_id = ? AND memory_id = ?',
       'SEARCH memory_ids USING COVERING INDEX sqlite_autoindex_memory_ids_1 (project_id=? AND memory_id=?)',

@@ -4,9 +4,14 @@ import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import {
   add,
   addAs,
+  attachEvidence,
+  attachVerification,
   correct,
+  deprecate,
+  duplicate,
   historyBuilder,
   openTempLethe,
+  relate,
   supersede,
   type TempLethe,
 } from '../support/history-builder.ts';
@@ -29,6 +34,16 @@ beforeEach(async () => {
   await history.commit('refs/topics/one', [
     correct('first', { content: 'the first memory, renamed' }, 'renamed'),
     supersede('other'),
+  ]);
+  await history.commit('refs/topics/one', [
+    addAs('twin', 'said twice'),
+    addAs('stays', 'said twice, stays'),
+    attachEvidence('stays', { note: 'the first' }),
+    attachVerification('stays', { note: 'checked' }),
+    attachEvidence('stays', { note: 'the second' }),
+    relate('twin', 'repeats', 'stays'),
+    duplicate('twin', 'stays'),
+    deprecate('renamed'),
   ]);
 });
 afterEach(() => temp.remove());
@@ -63,6 +78,35 @@ describe('verifying the derived index', () => {
     ['a lost vector', 'UPDATE memory_places SET vector = NULL WHERE second_parent <> 0'],
     ['a lost version', 'DELETE FROM memory_versions'],
     ['another chosen id', "UPDATE memory_ids SET memory_id = 'forged' WHERE memory_id = 'first'"],
+    ['a lost attachment', 'DELETE FROM memory_attachments WHERE op = (SELECT min(op) FROM memory_attachments)'],
+    [
+      'an attachment that leaves out those before it',
+      'UPDATE memory_attachments SET previous = NULL, count = 1 WHERE previous IS NOT NULL',
+    ],
+    ['an attachment too many', 'INSERT INTO memory_attachments (op, previous, count) VALUES (131072, NULL, 1)'],
+    [
+      'a state that says something else was attached',
+      `UPDATE memory_versions SET body = json_remove(body, '$.v') WHERE json_extract(body, '$.v') IS NOT NULL`,
+    ],
+    ['a duplicate that is active', 'UPDATE memory_touches SET status = 1 WHERE status = 4'],
+    ['a deprecation that nobody proposed', 'UPDATE memory_touches SET status = 5 WHERE status = 1'],
+    [
+      'a relationship turned around',
+      'UPDATE memory_relationships SET from_memory = to_memory, to_memory = from_memory',
+    ],
+    ['a relationship in another chain', 'UPDATE memory_relationships SET chain = chain + 1'],
+    [
+      'a relationship that is not found at its end',
+      'DELETE FROM memory_relationship_ends WHERE memory = (SELECT to_memory FROM memory_relationships)',
+    ],
+    [
+      'a relationship found at a third memory',
+      'INSERT INTO memory_relationship_ends (op, memory, chain) SELECT op, 1, chain FROM memory_relationships',
+    ],
+    [
+      'a lost relationship',
+      'PRAGMA foreign_keys = OFF; DELETE FROM memory_relationship_ends; DELETE FROM memory_relationships',
+    ],
     ['a changeset without a place', 'PRAGMA foreign_keys = OFF; DELETE FROM memory_places WHERE seq = 2'],
   ])('L118 %s is found', async (_, sql) => {
     temp.db.exec(sql);

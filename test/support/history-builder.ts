@@ -169,6 +169,31 @@ export function supersede(target: string, payload: JsonObject = {}, resulting?: 
   };
 }
 
+/** A mark that one memory says what another one, which stays, says too. */
+export function duplicate(memoryId: string, stays: string, payload: JsonObject = {}): OpDraft {
+  return { op_type: 'mark_duplicate', target_event_id: memoryId, resulting_event_id: stays, payload };
+}
+
+/** A relationship between two memories. */
+export function relate(from: string, kind: string, to: string, more: JsonObject = {}): OpDraft {
+  return { op_type: 'add_relationship', target_event_id: from, resulting_event_id: to, payload: { kind, ...more } };
+}
+
+/** A proposal to give a memory up. */
+export function deprecate(memoryId: string, reason = 'no longer so'): OpDraft {
+  return { op_type: 'propose_deprecation', target_event_id: memoryId, payload: { reason } };
+}
+
+/** Something that speaks for a memory. */
+export function attachEvidence(memoryId: string, payload: JsonObject): OpDraft {
+  return { op_type: 'attach_evidence', target_event_id: memoryId, payload };
+}
+
+/** Something that was checked about a memory. */
+export function attachVerification(memoryId: string, payload: JsonObject): OpDraft {
+  return { op_type: 'attach_verification', target_event_id: memoryId, payload };
+}
+
 /** The marker that a reviewed merge carries. */
 export function reviewedMerge(proposalId: string, sourceChangesetId: string): OpDraft {
   return {

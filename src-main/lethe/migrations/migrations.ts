@@ -2,6 +2,12 @@ import type { Migration } from '../../sqlite/migrate.ts';
 import { lethe0001Store } from './lethe-0001-store.ts';
 import { lethe0002TextIndex } from './lethe-0002-text-index.ts';
 import { lethe0003Projection } from './lethe-0003-projection.ts';
+import { lethe0004Operations } from './lethe-0004-operations.ts';
 
 /** Lethe's steps of `lethe.db`, in the order in which they are applied. */
-export const letheMigrations: readonly Migration[] = [lethe0001Store, lethe0002TextIndex, lethe0003Projection];
+export const letheMigrations: readonly Migration[] = [
+  lethe0001Store,
+  lethe0002TextIndex,
+  lethe0003Projection,
+  lethe0004Operations,
+];

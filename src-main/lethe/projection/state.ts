@@ -10,7 +10,9 @@ import {
   findNextTouchingChain,
   findTouch,
   listNewestTouches,
+  liveStatuses,
   type Touch,
+  type TouchStatus,
 } from '../tables/touches.ts';
 import { findVersion, readPayload } from '../tables/versions.ts';
 import { type Sight, seenOfAny } from './sight.ts';
@@ -59,9 +61,14 @@ function findByChains(sight: Sight, heads: readonly Place[], memory: number, upT
   return newest;
 }
 
+/** Whether a memory in that status is active and has a text; one whose deprecation is proposed still is. */
+export function isLiveStatus(status: TouchStatus | undefined): boolean {
+  return liveStatuses.some((live) => live === status);
+}
+
 /** Whether a touch leaves its memory active. */
 export function isLive(touch: Touch | undefined): touch is Touch {
-  return touch?.status === 'active';
+  return touch !== undefined && isLiveStatus(touch.status);
 }
 
 /**

@@ -1,30 +1,17 @@
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf } from '../rules/numbers.ts';
 import { listTouchesOfChain, type Touch } from '../tables/touches.ts';
+import { inOrder } from './in-order.ts';
 import type { ChainRange, Sight } from './sight.ts';
 
 const touchesPerReadMax = 512;
 
 /** The touches of several runs of chains by op number, after an op. Each run is read in chunks that grow. */
 export function* touchesInOrder(sight: Sight, ranges: readonly ChainRange[], after: number): IterableIterator<Touch> {
-  const runs = ranges.map((range) => touchesOfRange(sight.db, range, after));
-  const waiting = runs.flatMap((run) => nextOf(run));
-  while (waiting.length > 0) {
-    const first = waiting.reduce((least, one) => (one.touch.key < least.touch.key ? one : least));
-    yield first.touch;
-    const following = nextOf(first.run);
-    waiting.splice(waiting.indexOf(first), 1, ...following);
-  }
-}
-
-interface Waiting {
-  readonly touch: Touch;
-  readonly run: Iterator<Touch>;
-}
-
-function nextOf(run: Iterator<Touch>): Waiting[] {
-  const step = run.next();
-  return step.done === true ? [] : [{ touch: step.value, run }];
+  yield* inOrder(
+    ranges.map((range) => touchesOfRange(sight.db, range, after)),
+    (touch) => touch.key,
+  );
 }
 
 /** The touches of one run after an op, oldest first. */

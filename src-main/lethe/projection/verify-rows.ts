@@ -2,14 +2,16 @@ import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf } from '../rules/numbers.ts';
 import type { ReplayedChangeset } from '../rules/replay.ts';
 import { diffVectors, type VectorNode, type WritableVectorNodes } from '../rules/vector.ts';
+import { listAttachmentsOfOps } from '../tables/attachments.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
 import { findChosenId } from '../tables/memory-ids.ts';
 import { findRecencyPage } from '../tables/recency-pages.ts';
+import { endsOf, listEndsOfOps, listRelationshipsOfOps } from '../tables/relationships.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
 import { openVectorNodes } from '../tables/vector-nodes.ts';
 import { findVersion } from '../tables/versions.ts';
-import { applyOps } from './apply.ts';
+import { type AppliedOps, applyOps } from './apply.ts';
 import { derivePlace, type VectorSight } from './extend.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
 import { composePage, type PageOptions } from './pages.ts';
@@ -59,6 +61,7 @@ export function verifyChangesetRows(
   if (!isSame(byKey, touches)) report('the index does not have the touches that its ops make');
   const versions = applied.versions.map((version) => findVersion(db, version.version));
   if (!isSame(applied.versions, versions)) report('the index does not have the states that its corrections make');
+  verifyLinks(db, row.seq, applied, report);
   for (const touch of byKey)
     if (findMemoryNumber(db, row.project_id, memoryIdOf(db, touch.memory)) !== touch.memory)
       report('a memory of it is known under another number');
@@ -66,6 +69,17 @@ export function verifyChangesetRows(
     if (findChosenId(db, number) !== id) report('an id that it chose is not in the index');
   const page = stored.steps === 0 ? composePage(db, row.seq, options) : undefined;
   if (!isSame(page, findRecencyPage(db, row.seq))) report('its recency page is not what its history makes of it');
+}
+
+/** Attachments and relationships of a changeset are those that its ops make, no more and no less, and both ends are known. */
+function verifyLinks(db: ReadableDb, seq: number, applied: AppliedOps, report: Report): void {
+  const [from, upTo] = [lastOpOf(seq - 1) + 1, lastOpOf(seq)];
+  if (!isSame(applied.attachments, listAttachmentsOfOps(db, from, upTo)))
+    report('the index does not have the attachments that its ops make');
+  if (!isSame(applied.relationships, listRelationshipsOfOps(db, from, upTo)))
+    report('the index does not have the relationships that its ops make');
+  if (!isSame(applied.relationships.flatMap(endsOf), listEndsOfOps(db, from, upTo)))
+    report('its relationships are not found at their ends');
 }
 
 /** A changeset starts a chain of its own or stands right after its first parent in that one's chain. */

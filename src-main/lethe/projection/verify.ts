@@ -2,11 +2,20 @@ import type { ProjectId } from '../../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { listLimitMax } from '../../../src-preload/contract/limits.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { type History, listRecent, type ReplayedChangeset, type ReplayedMemory, replay } from '../rules/replay.ts';
+import { shownFields } from '../rules/attachments.ts';
+import {
+  type History,
+  listRecent,
+  type ReplayedAttachment,
+  type ReplayedChangeset,
+  type ReplayedMemory,
+  replay,
+} from '../rules/replay.ts';
 import { findPlace } from '../tables/chains.ts';
 import { listChangesetRowsAfter, listParentsOfRange } from '../tables/changesets.ts';
 import { decodeOp, listOpRows } from '../tables/ops.ts';
 import { listRefs } from '../tables/refs.ts';
+import type { TouchStatus } from '../tables/touches.ts';
 import { checking, type Findings } from '../verify/findings.ts';
 import { openAccepted } from './accepted.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
@@ -134,17 +143,27 @@ function verifyMemories(
   for (const memory of memories) {
     const number = findMemoryNumber(db, projectId, memory.memoryId);
     const touch = number === undefined ? undefined : findNewestTouch(sight, [place], number);
-    const status = memory.active && !live.has(memory.memoryId) ? 'blank' : memory.status;
+    const status = touchStatusOf(memory, live.has(memory.memoryId));
     const holds = touch?.status === status && isSame(accepted.read(touch), acceptedOf(memory));
     if (!holds) report(`memory ${memory.memoryId} is not in the state that its history makes of it`);
   }
 }
 
+/** The status that the newest touch of a memory of the replay must have. */
+function touchStatusOf(memory: ReplayedMemory, live: boolean): TouchStatus {
+  if (memory.status !== 'deprecation_proposed') return memory.active && !live ? 'blank' : memory.status;
+  if (!memory.active) return 'deprecation_retired';
+  return live ? 'deprecation_proposed' : 'deprecation_blank';
+}
+
 /** A memory of the replay in the form in which it crosses the border. */
 function acceptedOf(memory: ReplayedMemory): JsonObject {
-  const { memoryId, active: _active, order: _order, introduced, last, payload, tags, ...fields } = memory;
+  const { memoryId, active: _active, order: _order, introduced, last, payload, tags, ...rest } = memory;
+  const { evidence, verification, ...fields } = rest;
   return {
     ...fields,
+    ...shownFields('evidence', evidence?.count ?? 0, walkReplayed(evidence)),
+    ...shownFields('verification', verification?.count ?? 0, walkReplayed(verification)),
     memory_id: memoryId,
     source: 'memory_git',
     introduced_changeset_id: introduced,
@@ -152,6 +171,10 @@ function acceptedOf(memory: ReplayedMemory): JsonObject {
     ...(tags === undefined || tags.length === 0 ? {} : { tags }),
     ...(Object.keys(payload).length === 0 ? {} : { payload }),
   };
+}
+
+function* walkReplayed(newest: ReplayedAttachment | undefined): IterableIterator<JsonObject> {
+  for (let link = newest; link !== undefined; link = link.previous) yield link.payload;
 }
 
 async function verifyRecency(

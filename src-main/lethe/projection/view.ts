@@ -2,7 +2,7 @@ import type { ReadableDb } from '../../sqlite/driver.ts';
 import type { TouchStatus } from '../tables/touches.ts';
 import { findMemoryNumber } from './identity.ts';
 import { openSight, sees } from './sight.ts';
-import { findNewestTouch } from './state.ts';
+import { findNewestTouch, isLiveStatus } from './state.ts';
 
 /** The state that a new changeset is validated against: that of all its parents together (`lethe.md` D8). */
 export interface ParentsView {
@@ -24,7 +24,7 @@ export function parentsView(db: ReadableDb, projectId: string, parents: readonly
     const number = heads.length === 0 ? undefined : findMemoryNumber(db, projectId, memoryId);
     return number === undefined ? undefined : findNewestTouch(sight, heads, number)?.status;
   };
-  return { findStatus, isActive: (memoryId) => findStatus(memoryId) === 'active' };
+  return { findStatus, isActive: (memoryId) => isLiveStatus(findStatus(memoryId)) };
 }
 
 /** Whether a changeset is another one or an ancestor of it (`L84`). Both are changeset numbers of the index. */

@@ -6,7 +6,7 @@ import { Fault } from '../../base/fault.ts';
  * A page's end as opaque text. `fields` pin everything the next page depends on (what is listed, the head, the filter,
  * the position), so that a cursor is good for the question it came from and no other.
  */
-export function encodeCursor(fields: Readonly<Record<string, string | number | boolean>>): string {
+export function encodeCursor(fields: Readonly<Record<string, string | number | boolean | null>>): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 

@@ -6,30 +6,44 @@ import { utf8Length } from '../../canonical/text.ts';
 /** Longest summary that is taken from content, in bytes of UTF-8 (`lethe.md` §6). */
 export const summaryContentBytesMax = 120;
 
-type State = Pick<AcceptedMemory, 'content' | 'kind' | 'event_type' | 'visibility'> | null;
+type State = Pick<AcceptedMemory, 'content' | 'kind' | 'event_type' | 'visibility' | 'status'> | null;
 
-/**
- * The lists of a diff that a change belongs to (`L111`): what happened to the memory, and beside that what it is about.
- * @param opType the op that led from before to after: the one that linked two memories, else the last one
- */
-export function categoriesOf(
-  opType: OpType,
-  relation: 'new' | 'grown' | 'apart' | 'gone',
-  before: State,
-  after: State,
-): readonly DiffCategory[] {
-  const categories: DiffCategory[] = [mainCategory(opType, before, after)];
-  const states = [before, after];
-  if (states.some(isDecision)) categories.push('decisions_changed');
-  if (states.some(isTaskOrFlag)) categories.push('tasks_or_flags_changed');
-  if (affectsVisibility(relation, before, after)) categories.push('permissions_or_visibility_affected');
-  return categories;
+/** One change as the categories see it. */
+export interface CategorizedChange {
+  /** The op that led from before to after: the one that linked two memories, else the last one. */
+  readonly opType: OpType;
+  /** How both states hang together: one grew out of the other, or both out of an older one apart. */
+  readonly relation: 'new' | 'grown' | 'apart' | 'gone';
+  readonly before: State;
+  readonly after: State;
+  /** Whether the states say something else of themselves, whatever was attached to them. */
+  readonly isCorrected: boolean;
+  /** Whether something is attached to one of them that is not attached to the other. */
+  readonly isAttachedTo: boolean;
 }
 
-function mainCategory(opType: OpType, before: State, after: State): DiffCategory {
-  if (after === null) return 'records_superseded';
-  if (before === null) return 'memories_added';
-  return opType === 'supersede_memory' ? 'records_superseded' : 'corrections_proposed';
+/** The lists of a diff that a change belongs to (`L111`, `L137`): what happened to the memory, and beside that what it is about. */
+export function categoriesOf(change: CategorizedChange): readonly DiffCategory[] {
+  const { opType, relation, before, after, isCorrected, isAttachedTo } = change;
+  const states = [before, after];
+  const isAnother = isCorrected || before === null || after === null;
+  const categories = new Set<DiffCategory>();
+  if (after === null) categories.add(opType === 'mark_duplicate' ? 'duplicates_detected' : 'records_superseded');
+  else if (before === null) categories.add('memories_added');
+  else if (isCorrected) categories.add(opType === 'supersede_memory' ? 'records_superseded' : 'corrections_proposed');
+  if (isAnother && states.some(isDecision)) categories.add('decisions_changed');
+  if (isDeprecated(before) !== isDeprecated(after) && after !== null) categories.add('decisions_changed');
+  if (isAnother && states.some(isTaskOrFlag)) categories.add('tasks_or_flags_changed');
+  if (affectsVisibility(relation, before, after)) categories.add('permissions_or_visibility_affected');
+  if (isAttachedTo && after !== null) categories.add('evidence_added_or_removed');
+  // Both sides did the same apart from each other: told by the last op.
+  if (categories.size === 0)
+    categories.add(opType === 'propose_deprecation' ? 'decisions_changed' : 'corrections_proposed');
+  return [...categories];
+}
+
+function isDeprecated(state: State): boolean {
+  return state?.status === 'deprecation_proposed';
 }
 
 function isDecision(state: State): boolean {

@@ -37,15 +37,18 @@ const content = [
   'protected',
   'approval',
 ];
-const attestation = new Set([...common, 'kind', 'source', 'note', 'status']);
+const attachment = new Set([...common, 'kind', 'source', 'note', 'status']);
 
-/** Op types of this version and the payload keys that each may carry; any other key is refused by name. */
-export const payloadKeysByType: Partial<Readonly<Record<OpType, ReadonlySet<string>>>> = {
+/** The payload keys that each op may carry (`lethe.md` §4); any other key is refused by name. */
+export const payloadKeysByType: Readonly<Record<OpType, ReadonlySet<string>>> = {
   add_memory: new Set([...common, ...content, 'memory_id', 'event_id']),
   correct_memory: new Set([...common, ...content, 'target_trust', 'source_trust']),
   supersede_memory: new Set([...common, ...content, 'target_trust', 'source_trust', 'memory_id', 'event_id']),
-  attach_evidence: attestation,
-  attach_verification: attestation,
+  mark_duplicate: new Set([...common, 'duplicate_id', 'duplicate_of']),
+  add_relationship: new Set([...common, 'kind', 'from_memory_id', 'to_memory_id']),
+  propose_deprecation: new Set([...common, 'reason']),
+  attach_evidence: attachment,
+  attach_verification: attachment,
 };
 
 /**

@@ -18,6 +18,10 @@ export interface Version {
   readonly introduced: number;
   readonly fields: Readonly<Partial<Record<OverlaidField, number>>>;
   readonly payload: Readonly<Record<string, number>>;
+  /** The op that attached evidence last; what came before hangs on it. */
+  readonly evidence?: number | undefined;
+  /** The op that attached a verification last. */
+  readonly verification?: number | undefined;
 }
 
 /** The values of a state. */
@@ -46,7 +50,7 @@ export function overlayVersion(before: Version, op: number, payload: JsonObject)
   for (const field of overlaidFields) if (setsField(field, payload)) fields[field] = op;
   const keys = { ...before.payload };
   for (const key of Object.keys(payload)) keys[key] = op;
-  return { version: op, introduced: before.introduced, fields, payload: keys };
+  return { ...before, version: op, fields, payload: keys };
 }
 
 /** The values of a state, read from the payloads of the ops that set them (`L92`). */
@@ -70,6 +74,15 @@ export function readVersion(version: Version, payloadOf: (op: number) => JsonObj
   const payload = mergedPayload(version, payloadOf);
   if (payload !== undefined) state.payload = payload;
   return state;
+}
+
+/** Whether two states say the same of themselves, whatever was attached to them. */
+export function saysSame(one: Version, other: Version): boolean {
+  const isSame = (left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): boolean => {
+    const keys = Object.keys(left);
+    return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
+  };
+  return isSame(one.fields, other.fields) && isSame(one.payload, other.payload);
 }
 
 /** Whether a payload's content starts a memory at all: an empty one does not (`lethe.md` §5.6). */

@@ -13,11 +13,28 @@ export interface ReplayedChangeset {
 
 export type History = ReadonlyMap<number, ReplayedChangeset>;
 
+/** What was attached to a memory last, and what before it. */
+export interface ReplayedAttachment {
+  readonly payload: JsonObject;
+  readonly previous: ReplayedAttachment | undefined;
+  /** How many there are, this one among them. */
+  readonly count: number;
+}
+
+/** A relationship that an op of the history added. */
+export interface ReplayedRelationship {
+  readonly from: string;
+  readonly to: string;
+  readonly changesetId: string;
+  readonly ordinal: number;
+  readonly payload: JsonObject;
+}
+
 /** A memory as the replay leaves it. */
 export interface ReplayedMemory {
   readonly memoryId: string;
   readonly active: boolean;
-  readonly status: 'active' | 'corrected' | 'superseded';
+  readonly status: 'active' | 'corrected' | 'superseded' | 'duplicate' | 'deprecation_proposed';
   /** Number of the op in replay order that touched it last; retiring is no touch. */
   readonly order: number;
   readonly introduced: string;
@@ -30,6 +47,8 @@ export interface ReplayedMemory {
   readonly tags?: readonly string[];
   readonly confidence?: number;
   readonly payload: JsonObject;
+  readonly evidence?: ReplayedAttachment | undefined;
+  readonly verification?: ReplayedAttachment | undefined;
 }
 
 /** The state at one head, from scratch. */
@@ -37,7 +56,11 @@ export interface Replayed {
   /** Every changeset of the head's history in replay order. */
   readonly changesets: readonly number[];
   readonly memories: ReadonlyMap<string, ReplayedMemory>;
+  /** In replay order. One whose ends the history had not named by then is none (`L134`). */
+  readonly relationships: readonly ReplayedRelationship[];
 }
+
+type Memories = Map<string, ReplayedMemory>;
 
 /**
  * The from-scratch twin of the derived index: the projection of `lethe.md` §5.4 to §5.6 read literally over a history that is
@@ -45,16 +68,18 @@ export interface Replayed {
  */
 export function replay(history: History, head: number): Replayed {
   const changesets = replayOrder(history, head);
-  const memories = new Map<string, ReplayedMemory>();
+  const memories: Memories = new Map();
+  const relationships: ReplayedRelationship[] = [];
   let order = 0;
   for (const seq of changesets) {
     const changeset = getChangeset(history, seq);
     for (const op of changeset.ops) {
       order += 1;
       replayOp(memories, changeset.changesetId, op, order);
+      relationships.push(...relationshipsOf(memories, changeset.changesetId, op));
     }
   }
-  return { changesets, memories };
+  return { changesets, memories, relationships };
 }
 
 /** Memories that are active, most recently touched first (§5.9, §5.10 without a query). */
@@ -88,27 +113,71 @@ function getChangeset(history: History, seq: number): ReplayedChangeset {
   return changeset;
 }
 
-function replayOp(memories: Map<string, ReplayedMemory>, changesetId: string, op: Op, order: number): void {
+function replayOp(memories: Memories, changesetId: string, op: Op, order: number): void {
   const payload = op.payload ?? {};
   const target = op.target_event_id === undefined ? undefined : memories.get(op.target_event_id);
-  if (op.op_type === 'add_memory') addMemory(memories, changesetId, op, order);
-  if (op.op_type === 'supersede_memory') {
-    if (target !== undefined) memories.set(target.memoryId, { ...target, active: false, status: 'superseded' });
-    addMemory(memories, changesetId, op, order);
-  }
-  if (op.op_type === 'correct_memory' && target !== undefined) {
-    const resulting = op.resulting_event_id ?? '';
-    const touched = { ...target, active: true, status: 'active', last: changesetId, order } as const;
-    if (resulting === '' || resulting === target.memoryId) {
-      memories.set(target.memoryId, overlay(touched, payload));
+  const touched = target === undefined ? undefined : { ...target, last: changesetId, order };
+  switch (op.op_type) {
+    case 'add_memory':
+      addMemory(memories, changesetId, op, order);
       return;
-    }
-    memories.set(target.memoryId, { ...target, active: false, status: 'corrected' });
-    memories.set(resulting, overlay({ ...touched, memoryId: resulting, introduced: changesetId }, payload));
+    case 'supersede_memory':
+      if (target !== undefined) memories.set(target.memoryId, { ...target, active: false, status: 'superseded' });
+      addMemory(memories, changesetId, op, order);
+      return;
+    case 'correct_memory':
+      if (target !== undefined) correctMemory(memories, changesetId, op, target, order);
+      return;
+    case 'mark_duplicate':
+      markDuplicate(memories, op);
+      return;
+    case 'propose_deprecation':
+      if (touched !== undefined) memories.set(touched.memoryId, { ...touched, status: 'deprecation_proposed' });
+      return;
+    case 'attach_evidence':
+      if (touched !== undefined)
+        memories.set(touched.memoryId, { ...touched, evidence: attach(touched.evidence, payload) });
+      return;
+    case 'attach_verification':
+      if (touched !== undefined)
+        memories.set(touched.memoryId, { ...touched, verification: attach(touched.verification, payload) });
+      return;
+    case 'add_relationship':
+      return;
   }
 }
 
-function addMemory(memories: Map<string, ReplayedMemory>, changesetId: string, op: Op, order: number): void {
+function correctMemory(memories: Memories, changesetId: string, op: Op, target: ReplayedMemory, order: number): void {
+  const payload = op.payload ?? {};
+  const resulting = op.resulting_event_id ?? '';
+  const touched = { ...target, active: true, status: 'active', last: changesetId, order } as const;
+  if (resulting === '' || resulting === target.memoryId) {
+    memories.set(target.memoryId, overlay(touched, payload));
+    return;
+  }
+  memories.set(target.memoryId, { ...target, active: false, status: 'corrected' });
+  memories.set(resulting, overlay({ ...touched, memoryId: resulting, introduced: changesetId }, payload));
+}
+
+function markDuplicate(memories: Memories, op: Op): void {
+  const duplicate = memories.get(nonEmpty(op.target_event_id) ?? nonEmpty(op.payload?.duplicate_id) ?? '');
+  if (duplicate !== undefined) memories.set(duplicate.memoryId, { ...duplicate, active: false, status: 'duplicate' });
+}
+
+function attach(previous: ReplayedAttachment | undefined, payload: JsonObject): ReplayedAttachment {
+  return { payload, previous, count: (previous?.count ?? 0) + 1 };
+}
+
+function relationshipsOf(memories: Memories, changesetId: string, op: Op): readonly ReplayedRelationship[] {
+  if (op.op_type !== 'add_relationship') return [];
+  const payload = op.payload ?? {};
+  const from = nonEmpty(op.target_event_id) ?? nonEmpty(payload.from_memory_id) ?? '';
+  const to = nonEmpty(op.resulting_event_id) ?? nonEmpty(payload.to_memory_id) ?? '';
+  if (!memories.has(from) || !memories.has(to)) return [];
+  return [{ from, to, changesetId, ordinal: op.ordinal, payload }];
+}
+
+function addMemory(memories: Memories, changesetId: string, op: Op, order: number): void {
   const payload = op.payload ?? {};
   if (nonEmpty(payload.content) === undefined) return;
   const memoryId =

@@ -5,6 +5,7 @@ import { Fault } from '../../base/fault.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import { utf8Length } from '../../canonical/text.ts';
 import { isShallowerThan } from './depth.ts';
+import { findEndsReason, findFirstEnd, listEnds, type NamedEnd } from './op-ends.ts';
 import {
   findContentReason,
   findExplicitId,
@@ -76,12 +77,12 @@ export function validateStateless(ops: readonly Op[]): void {
 }
 
 function findStatelessReason(op: Op): string | undefined {
-  const known = payloadKeysByType[op.op_type];
-  if (known === undefined) return `this version of the store does not take ${op.op_type} yet`;
   for (const field of ['target_event_id', 'resulting_event_id'] as const) {
     if (utf8Length(op[field] ?? '') > memoryIdBytesMax) return `${field} is over ${memoryIdBytesMax} bytes`;
   }
-  return findKeyReason(op.op_type, known, op.payload ?? {}) ?? findTypeReason(op, op.payload ?? {});
+  return (
+    findKeyReason(op.op_type, payloadKeysByType[op.op_type], op.payload ?? {}) ?? findTypeReason(op, op.payload ?? {})
+  );
 }
 
 function findTypeReason(op: Op, payload: JsonObject): string | undefined {
@@ -93,14 +94,22 @@ function findTypeReason(op: Op, payload: JsonObject): string | undefined {
       return findTargetReason(op) ?? findCorrectionReason(payload) ?? findContentReason(payload);
     case 'supersede_memory':
       return findTargetReason(op) ?? findIdentityReason(op) ?? findTrustReason(payload) ?? findContentReason(payload);
-    default:
-      return findAttestationReason(op, payload);
+    case 'mark_duplicate':
+      return findEndsReason(op);
+    case 'add_relationship':
+      return findEndsReason(op) ?? findKindReason(payload);
+    case 'propose_deprecation':
+      return findTargetReason(op) ?? findDeprecationReason(payload);
+    case 'attach_evidence':
+    case 'attach_verification':
+      return findAttachmentReason(op, payload);
   }
 }
 
 function findTargetReason(op: Op): string | undefined {
   if (op.target_event_id === undefined) return 'target_event_id is required';
-  if (findExplicitId(op) === op.target_event_id) return 'the resulting memory must be another than target_event_id';
+  if (makesMemory(op.op_type) && findExplicitId(op) === op.target_event_id)
+    return 'the resulting memory must be another than target_event_id';
   return undefined;
 }
 
@@ -114,10 +123,18 @@ function findTrustReason(payload: JsonObject): string | undefined {
   return 'a user_approved memory is not superseded by inference: propose a correction for review';
 }
 
-function findAttestationReason(op: Op, payload: JsonObject): string | undefined {
-  if (op.target_event_id !== undefined)
-    return `this version of the store does not take ${op.op_type} with a target yet`;
+function findKindReason(payload: JsonObject): string | undefined {
+  return isNonEmpty(payload.kind) ? undefined : 'kind must be a non-empty string';
+}
+
+function findDeprecationReason(payload: JsonObject): string | undefined {
+  return isNonEmpty(payload.reason) ? undefined : 'reason must be a non-empty string';
+}
+
+/** Without a target it is an attestation of the changeset: it says what it is about and where it comes from. */
+function findAttachmentReason(op: Op, payload: JsonObject): string | undefined {
   if (Object.keys(payload).length === 0) return 'payload must not be empty';
+  if (op.target_event_id !== undefined) return undefined;
   if (!isNonEmpty(payload.summary)) return 'summary must be a non-empty string when there is no target';
   if (provenanceKeys.some((key) => isNonEmpty(payload[key]))) return undefined;
   return `one of ${provenanceKeys.join(', ')} must be a non-empty string when there is no target`;
@@ -125,16 +142,12 @@ function findAttestationReason(op: Op, payload: JsonObject): string | undefined 
 
 /** Ops that `validateAgainstState` looks at: whether it needs a view at all. */
 export function needsState(ops: readonly Op[]): boolean {
-  return ops.some((op) => isStateful(op.op_type) || findExplicitId(op) !== undefined);
-}
-
-function isStateful(opType: OpType): boolean {
-  return opType === 'correct_memory' || opType === 'supersede_memory';
+  return ops.some((op) => listActiveEnds(op).length > 0 || findMadeId(op) !== undefined);
 }
 
 /**
  * Pass 2 of `lethe.md` §4: the ops in their order against the state before them, each seeing what those before it did.
- * Throws OP_INVALID for the first op whose target is not active or whose new id already is.
+ * Throws OP_INVALID for the first op that names a memory which is not active, or whose new id already is.
  */
 export function validateAgainstState(ops: readonly Op[], view: StateView): void {
   const changed = new Map<string, boolean>();
@@ -143,15 +156,17 @@ export function validateAgainstState(ops: readonly Op[], view: StateView): void 
     const made = findMadeId(op);
     const reason = findStateReason(op, made, isActive);
     if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
-    if (
-      isStateful(op.op_type) &&
-      op.target_event_id !== undefined &&
-      (op.op_type === 'supersede_memory' || made !== undefined)
-    ) {
-      changed.set(op.target_event_id, false);
-    }
+    const retired = findRetiredId(op, made);
+    if (retired !== undefined) changed.set(retired, false);
     if (made !== undefined) changed.set(made, true);
   }
+}
+
+/** The memories that the op says something of, which must be active: its target, or both of its ends. */
+function listActiveEnds(op: Op): readonly NamedEnd[] {
+  if (op.op_type === 'add_memory') return [];
+  if (op.op_type === 'mark_duplicate' || op.op_type === 'add_relationship') return listEnds(op);
+  return op.target_event_id === undefined ? [] : [{ name: 'target', memoryId: op.target_event_id }];
 }
 
 /** The id that the op makes active under a name of the caller's; undefined when it makes none or leaves naming to the store. */
@@ -162,13 +177,26 @@ function findMadeId(op: Op): string | undefined {
   return undefined;
 }
 
+function makesMemory(opType: OpType): boolean {
+  return opType === 'correct_memory' || opType === 'supersede_memory';
+}
+
+/** The id that is no longer active after the op. */
+function findRetiredId(op: Op, made: string | undefined): string | undefined {
+  if (op.op_type === 'mark_duplicate') return findFirstEnd(op);
+  if (op.op_type === 'supersede_memory' || (op.op_type === 'correct_memory' && made !== undefined))
+    return op.target_event_id;
+  return undefined;
+}
+
 function findStateReason(
   op: Op,
   made: string | undefined,
   isActive: (memoryId: string) => boolean,
 ): string | undefined {
-  if (isStateful(op.op_type) && op.target_event_id !== undefined && !isActive(op.target_event_id)) {
-    return `target ${quoted(op.target_event_id)} is not active in the parent state: read it at the parents and target a memory that is`;
+  const missing = listActiveEnds(op).find((end) => !isActive(end.memoryId));
+  if (missing !== undefined) {
+    return `${missing.name} ${quoted(missing.memoryId)} is not active in the parent state: read it at the parents and target a memory that is`;
   }
   if (made !== undefined && isActive(made))
     return `memory ${quoted(made)} is already active in the parent state: give the new one another id`;

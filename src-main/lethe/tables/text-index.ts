@@ -2,7 +2,7 @@
 // front, so that each project has postings of its own and none is slowed down by another.
 
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
-import { type TouchStatus, touchStatuses } from './touches.ts';
+import { liveStatuses, touchStatuses } from './touches.ts';
 
 /** A version found in the index, and the memory that it is a state of. */
 export interface IndexedVersion {
@@ -72,11 +72,11 @@ export interface TouchingOp {
   readonly version: number | null;
 }
 
-const live: TouchStatus = 'active';
+const live = liveStatuses.map((status) => touchStatuses.indexOf(status)).join(', ');
 const touchingColumns = 'o.op AS op, c.project_id AS projectId, t.memory AS memory, t.version AS version';
 const touchingJoin = `JOIN memory_changesets c ON c.seq = o.seq
   JOIN memory_places p ON p.seq = o.seq
-  LEFT JOIN memory_touches t ON t.chain = p.chain AND t.key = o.op AND t.status = ${touchStatuses.indexOf(live)}`;
+  LEFT JOIN memory_touches t ON t.chain = p.chain AND t.key = o.op AND t.status IN (${live})`;
 
 /** Ops above `after` of all projects, oldest first. */
 export function listTouchingOps(db: ReadableDb, after: number, limit: number): readonly TouchingOp[] {

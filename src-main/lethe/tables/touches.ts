@@ -1,8 +1,22 @@
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 
-/** What a touch made of its memory. Only `active` is live; more states follow with more ops. */
-export const touchStatuses = ['blank', 'active', 'corrected', 'superseded'] as const;
+/**
+ * What a touch made of its memory. A proposed deprecation leaves it as alive as it was: active, without text, or retired.
+ */
+export const touchStatuses = [
+  'blank',
+  'active',
+  'corrected',
+  'superseded',
+  'duplicate',
+  'deprecation_proposed',
+  'deprecation_blank',
+  'deprecation_retired',
+] as const;
 export type TouchStatus = (typeof touchStatuses)[number];
+
+/** Statuses in which a memory is live: shown, searched, and good for a target. */
+export const liveStatuses = ['active', 'deprecation_proposed'] as const satisfies readonly TouchStatus[];
 
 /** One change of one memory by one op. */
 export interface Touch {

@@ -88,7 +88,7 @@ export const memoryReadCommands = [
     name: 'memory.diff',
     title: 'Compare two changesets by meaning',
     description:
-      'What changed in meaning from the base changeset to the target: memories added, corrected, superseded, decisions, tasks, visibility, evidence, each before and after.',
+      'What changed in meaning from the base changeset to the target: memories added, corrected, superseded, marked duplicate, decisions and proposed deprecations, tasks, relationships, visibility, evidence, each before and after.',
     scope: 'memory.read',
     project: 'object',
     mutates: false,
@@ -161,7 +161,7 @@ export const memoryReadCommands = [
     name: 'memory.get',
     title: 'One memory and its lineage',
     description:
-      'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships.',
+      'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships, newest first.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,

@@ -72,7 +72,7 @@ export const memoryWriteCommands = [
     name: 'memory.changeset_create',
     title: 'Commit memory to a branch',
     description:
-      'One compare-and-set commit to a ref that you own: expected_head must be its head. Ops: add_memory {content, kind?, tags?, …}, correct_memory and supersede_memory with target_event_id. The same idempotency_key with the same request answers the same changeset.',
+      'One compare-and-set commit to a ref that you own: expected_head must be its head. Ops: add_memory {content, kind?, scope?, tags?, confidence?, visibility?}; correct_memory target_event_id {what changes}; supersede_memory target_event_id {content? of what replaces it}; mark_duplicate target_event_id, resulting_event_id (the one that stays); add_relationship target_event_id, resulting_event_id {kind}; propose_deprecation target_event_id {reason}; attach_evidence and attach_verification target_event_id {kind?, source?, note?, status?}. The same idempotency_key with the same request answers the same changeset.',
     scope: 'memory.commit',
     project: 'project',
     mutates: true,

@@ -1,0 +1,37 @@
+import type { MemoryContext, Relationship } from '../../src-preload/contract/memory.ts';
+import { utf8Length } from '../canonical/text.ts';
+import type { AcceptedReader } from './projection/accepted.ts';
+import { listRelatedOps, readRelationship } from './projection/relationships.ts';
+import type { Sight } from './projection/sight.ts';
+import type { Place } from './tables/chains.ts';
+
+/** Relationships that a page of context shows: of one memory, of all of them, and the bytes of all of them. */
+export const relatedPerMemoryMax = 8;
+export const relatedPerPageMax = 200;
+export const relatedBytesMax = 16_384;
+
+/**
+ * What is related to the memories of a page (`L136`): of each the newest relationships that the head sees, together newest
+ * first, within the bounds; `readMemory` has every one. Absent when there are none.
+ * @param memories numbers of the memories of the page
+ */
+export function readRelationshipsOf(
+  sight: Sight,
+  head: Place,
+  accepted: AcceptedReader,
+  memories: readonly number[],
+): Pick<MemoryContext, 'relationships'> {
+  const ops = new Set<number>();
+  for (const memory of memories)
+    for (const op of listRelatedOps(sight, head, memory, Number.MAX_SAFE_INTEGER, relatedPerMemoryMax)) ops.add(op);
+  const newest = [...ops].toSorted((one, other) => other - one).slice(0, relatedPerPageMax);
+  const relationships: Relationship[] = [];
+  let bytes = 0;
+  for (const op of newest) {
+    const relationship = readRelationship(sight, accepted, op);
+    bytes += utf8Length(JSON.stringify(relationship));
+    if (relationships.length > 0 && bytes > relatedBytesMax) break;
+    relationships.push(relationship);
+  }
+  return relationships.length === 0 ? {} : { relationships };
+}
