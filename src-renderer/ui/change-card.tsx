@@ -1,6 +1,6 @@
 import type { DiffItem } from '../../src-preload/contract/diff.ts';
 import { BeforeAfter } from './before-after.tsx';
-import { type Change, categoryWords, changeVerb, fieldChanges, opWords } from './changes.ts';
+import { type Change, categoryWords, changeVerb, fieldChanges, findOther, opWords } from './changes.ts';
 import { Evidence } from './evidence.tsx';
 import { Id } from './id.tsx';
 import { MemoryFacts } from './memory-facts.tsx';
@@ -20,14 +20,21 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
   const fields = fieldChanges(item);
   const why = reasonOf(item);
   const memory = item.after ?? item.before;
+  const other = findOther(item);
   return (
     <article className="mg-card mg-change" data-tone={words.tone}>
       <header className="mg-change-head">
-        <strong>{changeVerb(item)}</strong>
+        <strong>{changeVerb(change)}</strong>
         <Id id={item.memory_id} of="memory id" label={shortMemoryId(item.memory_id)} />
         {item.target_event_id !== undefined && item.target_event_id !== item.memory_id && (
           <span>
             in place of <span className="mg-mono">{plainLine(shortMemoryId(item.target_event_id))}</span>
+          </span>
+        )}
+        {other !== undefined && (
+          <span>
+            <span className="mg-chip">{plainLine(other.words, 80)}</span>{' '}
+            <span className="mg-mono">{plainLine(shortMemoryId(other.memoryId))}</span>
           </span>
         )}
         {item.kind !== undefined && (
@@ -54,7 +61,7 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
         </p>
       ))}
       {memory !== null && <MemoryFacts memory={memory} />}
-      <Evidence memory={item.after} />
+      <Evidence memory={item.after} before={item.before} />
     </article>
   );
 }
@@ -79,6 +86,8 @@ function ChangeBody({ item }: { readonly item: DiffItem }) {
 
 /** The author's own reason, when the op carries one that is more than the text itself. */
 function reasonOf(item: DiffItem): string | undefined {
+  // What was attached stands below, among what speaks for the memory.
+  if (item.op_type === 'attach_evidence' || item.op_type === 'attach_verification') return undefined;
   const given = [item.payload?.reason, item.payload?.note, item.payload?.summary].find(
     (value) => typeof value === 'string' && value.trim() !== '' && value !== item.after?.content,
   );

@@ -5,7 +5,7 @@ import {
   diffCategories,
   type SemanticDiff,
 } from '../../src-preload/contract/diff.ts';
-import { count, listWords } from './words.ts';
+import { count, listWords, statusWords } from './words.ts';
 
 export type Tone = 'added' | 'changed' | 'removed' | 'replaced' | 'noted';
 
@@ -39,18 +39,44 @@ export const opWords: Readonly<Record<OpType, { readonly verb: string; readonly 
   attach_verification: { verb: 'Verification', tone: 'noted' },
 };
 
-/** What happened, in words: the op, and when the memory came into being between the two states, that too. */
-export function changeVerb(item: DiffItem): string {
+/** Ops that say something of a memory and leave its text as it is. */
+const markOps: readonly OpType[] = ['propose_deprecation', 'attach_evidence', 'attach_verification'];
+
+/** What happened, in words: the op, unless the last one to touch the memory only marked what came about before it. */
+export function changeVerb({ item, category }: Pick<Change, 'item' | 'category'>): string {
   const { verb } = opWords[item.op_type];
-  const isNew = item.before === null && item.after !== null;
-  if (isNew && item.op_type === 'correct_memory') return 'Added, then corrected';
-  return isNew && item.op_type === 'supersede_memory' ? 'Added in place of another' : verb;
+  if (category === 'memories_added') {
+    if (item.op_type === 'correct_memory') return 'Added, then corrected';
+    return item.op_type === 'supersede_memory' ? 'Added in place of another' : 'Added';
+  }
+  const isMark = markOps.includes(item.op_type);
+  if (category === 'corrections_proposed' && isMark) return opWords.correct_memory.verb;
+  if (category === 'records_superseded' && isMark) return opWords.supersede_memory.verb;
+  if (category === 'decisions_changed' && item.op_type !== 'propose_deprecation' && isMark)
+    return opWords.propose_deprecation.verb;
+  return verb;
+}
+
+/** The other memory that an op names: where a relationship leads, or what stays of two duplicates. */
+export function findOther(item: DiffItem): { readonly words: string; readonly memoryId: string } | undefined {
+  const { payload, resulting_event_id: resulting } = item;
+  const text = (...values: readonly unknown[]): string | undefined =>
+    values.find((value): value is string => typeof value === 'string' && value !== '');
+  if (item.op_type === 'add_relationship') {
+    const memoryId = text(resulting, payload?.to_memory_id);
+    return memoryId === undefined ? undefined : { words: text(payload?.kind) ?? 'related to', memoryId };
+  }
+  if (item.op_type !== 'mark_duplicate') return undefined;
+  const memoryId = text(payload?.duplicate_of, resulting);
+  return memoryId === undefined ? undefined : { words: 'duplicate of', memoryId };
 }
 
 /** One change, once, with every other category that it also belongs to. */
 export interface Change {
   readonly key: string;
   readonly item: DiffItem;
+  /** The list under which it is shown. */
+  readonly category: DiffCategory;
   readonly also: readonly DiffCategory[];
 }
 
@@ -78,7 +104,7 @@ export function groupChanges(diffs: readonly SemanticDiff[]): readonly ChangeGro
     const changes = new Map<string, Change>();
     for (const item of diffs.flatMap((diff) => diff[category])) {
       const [first, ...also] = categoriesByKey.get(keyOf(item)) ?? [];
-      if (first === category) changes.set(keyOf(item), { key: keyOf(item), item, also });
+      if (first === category) changes.set(keyOf(item), { key: keyOf(item), item, category, also });
     }
     return changes.size === 0 ? [] : [{ category, changes: [...changes.values()] }];
   });
@@ -109,6 +135,7 @@ export function fieldChanges(item: DiffItem): readonly string[] {
     ['scope', before.scope, after.scope],
     ['confidence', before.confidence, after.confidence],
     ['tags', tagWords(before.tags), tagWords(after.tags)],
+    ['status', statusWords[before.status], statusWords[after.status]],
   ] as const;
   return pairs
     .filter(([, was, is]) => was !== is)

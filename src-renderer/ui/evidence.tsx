@@ -1,50 +1,48 @@
-import { BadgeCheck, type LucideIcon, Paperclip } from 'lucide-react';
-import type { JsonObject } from '../../src-preload/contract/json.ts';
+import { BadgeCheck, Paperclip } from 'lucide-react';
 import type { AcceptedMemory } from '../../src-preload/contract/memory.ts';
+import { type AttachedLine, listAttached } from './attachments.ts';
 import { MemoryLine } from './memory-text.tsx';
 
-/** Evidence and verification that a memory carries, one line each. */
-export function Evidence({ memory }: { readonly memory: AcceptedMemory | null }) {
-  const evidence = linesOf(memory?.evidence);
-  const verification = linesOf(memory?.verification);
-  if (evidence.length + verification.length === 0) return null;
+interface EvidenceProps {
+  readonly memory: AcceptedMemory | null;
+  /** The state to compare with, where two are. */
+  readonly before?: AcceptedMemory | null;
+}
+
+/** Evidence and verification that a memory carries, one line each; what came or went between two states says so. */
+export function Evidence({ memory, before }: EvidenceProps) {
+  const { lines, older } = listAttached(memory, before);
+  if (lines.length === 0) return null;
   return (
     <ul className="mg-evidence">
-      {evidence.map((line) => (
-        <EvidenceLine key={`evidence ${line}`} icon={Paperclip} what="Evidence" line={line} />
+      {lines.map((line) => (
+        <EvidenceLine key={`${line.list} ${line.line}`} attached={line} />
       ))}
-      {verification.map((line) => (
-        <EvidenceLine key={`verification ${line}`} icon={BadgeCheck} what="Verification" line={line} />
-      ))}
+      {older > 0 && <li className="mg-quiet">and {older.toLocaleString('en')} older</li>}
     </ul>
   );
 }
 
-interface EvidenceLineProps {
-  readonly icon: LucideIcon;
-  readonly what: string;
-  readonly line: string;
-}
-
-function EvidenceLine({ icon: Icon, what, line }: EvidenceLineProps) {
+function EvidenceLine({ attached }: { readonly attached: AttachedLine }) {
+  const { list, line, change } = attached;
+  const Icon = list === 'evidence' ? Paperclip : BadgeCheck;
   return (
     <li>
       <Icon size={13} aria-hidden />
-      <span className="mg-hidden-label">{what}: </span>
-      <MemoryLine text={line} />
+      <span className="mg-hidden-label">{list === 'evidence' ? 'Evidence' : 'Verification'}: </span>
+      {change === 'gone' ? (
+        <del>
+          <MemoryLine text={line} />
+        </del>
+      ) : (
+        <MemoryLine text={line} />
+      )}
+      {change === 'new' && (
+        <span className="mg-chip" data-tone="added">
+          new
+        </span>
+      )}
+      {change === 'gone' && <span className="mg-hidden-label">no longer there</span>}
     </li>
   );
-}
-
-/** Attestations as lines, equal ones once. */
-function linesOf(items: readonly JsonObject[] | undefined): readonly string[] {
-  return [...new Set(items?.map(attestationWords))];
-}
-
-/** One attestation as a line: its summary first, then every other field. */
-function attestationWords({ summary, ...rest }: JsonObject): string {
-  const fields = Object.entries(rest).map(
-    ([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return [...(typeof summary === 'string' ? [summary] : []), ...fields].join(' · ');
 }

@@ -1,14 +1,6 @@
 import type { AcceptedMemory } from '../../src-preload/contract/memory.ts';
 import { plainLine } from './visible-text.ts';
-
-const statusWords: Readonly<Record<AcceptedMemory['status'], string>> = {
-  active: 'active',
-  corrected: 'corrected',
-  superseded: 'superseded',
-  duplicate: 'duplicate',
-  deprecation_proposed: 'deprecation proposed',
-  conflicted: 'in conflict',
-};
+import { statusWords } from './words.ts';
 
 /** Kind, tags, visibility, scope and confidence of one memory, as small labels. */
 export function MemoryFacts({ memory }: { readonly memory: AcceptedMemory }) {

@@ -1,3 +1,15 @@
+import type { AcceptedMemory } from '../../src-preload/contract/memory.ts';
+
+/** A memory's status as it is read. */
+export const statusWords: Readonly<Record<AcceptedMemory['status'], string>> = {
+  active: 'active',
+  corrected: 'corrected',
+  superseded: 'superseded',
+  duplicate: 'duplicate',
+  deprecation_proposed: 'deprecation proposed',
+  conflicted: 'in conflict',
+};
+
 /** "1 memory", "3 memories", "no memories"; the plural defaults to the noun with an s. */
 export function count(amount: number, noun: string, plural = `${noun}s`): string {
   if (amount === 0) return `no ${plural}`;

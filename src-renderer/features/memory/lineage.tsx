@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import type { LineageStep } from '../../../src-preload/contract/memory.ts';
+import { attachmentWords } from '../../ui/attachments.ts';
 import { BeforeAfter } from '../../ui/before-after.tsx';
 import { opWords } from '../../ui/changes.ts';
 import { Id } from '../../ui/id.tsx';
@@ -34,6 +35,7 @@ export function Lineage({ steps, nameOf, more }: LineageProps) {
             <p className="mg-quiet">
               <MemoryLine text={step.message} />
             </p>
+            <StepMark step={step} />
             <StepText step={step} />
           </li>
         ))}
@@ -44,6 +46,29 @@ export function Lineage({ steps, nameOf, more }: LineageProps) {
         </Button>
       )}
     </section>
+  );
+}
+
+/** What a mark, a proposal or an attachment says, which no text of the memory does. */
+function StepMark({ step }: { readonly step: LineageStep }) {
+  const { duplicate_of: stays, payload } = step;
+  const said = payload === undefined ? '' : attachmentWords(payload);
+  return (
+    <>
+      {stays !== undefined && (
+        <p>
+          duplicate of{' '}
+          <a className="mg-mono" href={formatRoute({ screen: 'memory', memoryId: stays, moment: { kind: 'now' } })}>
+            {plainLine(stays, 80)}
+          </a>
+        </p>
+      )}
+      {said !== '' && (
+        <p>
+          <MemoryLine text={said} />
+        </p>
+      )}
+    </>
   );
 }
 

@@ -11,6 +11,7 @@ import { formatRoute, type Moment } from '../../ui/routes.ts';
 import { Loading, Refused } from '../../ui/states.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { Lineage } from './lineage.tsx';
+import { listRelated } from './related.ts';
 
 interface MemoryDetailProps {
   readonly project: string;
@@ -51,7 +52,7 @@ export function MemoryDetail({ project, memoryId, head, moment }: MemoryDetailPr
         <CopyButton label="Copy id" text={memory.memory_id} />
       </div>
       <Origin memory={memory} />
-      <Relationships memoryId={memoryId} relationships={first.relationships} moment={moment} />
+      <Relationships memoryId={memoryId} relationships={pages.flatMap((page) => page.relationships)} moment={moment} />
       <Lineage
         steps={pages.flatMap((page) => page.lineage)}
         nameOf={nameOf}
@@ -112,19 +113,15 @@ function Relationships({ memoryId, relationships, moment }: RelationshipsProps) 
     <section className="mg-section" aria-label="Relationships">
       <h2>Relationships</h2>
       <ul className="mg-relationships">
-        {relationships.map((relationship) => {
-          const outgoing = relationship.from_memory_id === memoryId;
-          const other = outgoing ? relationship.to_memory_id : relationship.from_memory_id;
-          const kind = plainLine(relationship.kind ?? 'related to', 80);
-          return (
-            <li key={`${relationship.changeset_id} ${kind} ${outgoing} ${other}`}>
-              {outgoing ? 'this' : 'it is'} <span className="mg-chip">{kind}</span> {outgoing ? '→' : '←'}{' '}
-              <a className="mg-mono" href={formatRoute({ screen: 'memory', memoryId: other, moment })}>
-                {plainLine(other, 80)}
-              </a>
-            </li>
-          );
-        })}
+        {listRelated(memoryId, relationships).map(({ key, outgoing, kind, other, times }) => (
+          <li key={key}>
+            {outgoing ? 'this' : 'it is'} <span className="mg-chip">{plainLine(kind, 80)}</span> {outgoing ? '→' : '←'}{' '}
+            <a className="mg-mono" href={formatRoute({ screen: 'memory', memoryId: other, moment })}>
+              {plainLine(other, 80)}
+            </a>
+            {times > 1 && <span className="mg-quiet"> {times.toLocaleString('en')} times</span>}
+          </li>
+        ))}
       </ul>
     </section>
   );

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   changeVerb,
   fieldChanges,
+  findOther,
   groupChanges,
   measureChanges,
   summariseChanges,
@@ -83,6 +84,62 @@ test('a memory that came into being between the two states says so, whatever op 
         { op_ordinal: 3, op_type: 'correct_memory', before: memory('d', 'x'), after: memory('d', 'y') },
       ],
     }),
-  ]).flatMap((group) => group.changes.map((change) => changeVerb(change.item)));
+  ]).flatMap((group) => group.changes.map(changeVerb));
   expect(verbs).toEqual(['Added', 'Added, then corrected', 'Added in place of another', 'Corrected']);
+});
+
+test('a memory that was marked after it changed is named for the change', () => {
+  const states = { before: memory('m', 'x'), after: memory('m', 'y') };
+  const verbs = groupChanges([
+    diff({
+      memories_added: [{ memory_id: 'a', op_type: 'attach_evidence', after: memory('a', 'x') }],
+      corrections_proposed: [{ memory_id: 'b', op_ordinal: 1, op_type: 'attach_verification', ...states }],
+      records_superseded: [{ memory_id: 'c', op_ordinal: 2, op_type: 'propose_deprecation', ...states }],
+      decisions_changed: [
+        { memory_id: 'd', op_ordinal: 3, op_type: 'propose_deprecation', ...states },
+        { memory_id: 'e', op_ordinal: 4, op_type: 'attach_evidence', ...states },
+      ],
+      duplicates_detected: [{ memory_id: 'f', op_ordinal: 5, op_type: 'mark_duplicate', before: memory('f', 'x') }],
+      evidence_added_or_removed: [{ memory_id: 'g', op_ordinal: 6, op_type: 'attach_verification', ...states }],
+    }),
+  ]).flatMap((group) => group.changes.map(changeVerb));
+  expect(verbs).toEqual([
+    'Added',
+    'Corrected',
+    'Superseded',
+    'Deprecation proposed',
+    'Deprecation proposed',
+    'Marked duplicate',
+    'Verification',
+  ]);
+});
+
+test('the other memory of a relationship and of a duplicate is named, wherever the op names it', () => {
+  const items = groupChanges([
+    diff({
+      relationships_added: [
+        { memory_id: 'a', op_type: 'add_relationship', resulting_event_id: 'b', payload: { kind: 'supports' } },
+        { memory_id: 'a', op_ordinal: 1, op_type: 'add_relationship', payload: { kind: 'k', to_memory_id: 'c' } },
+      ],
+      duplicates_detected: [
+        { memory_id: 'd', op_ordinal: 2, op_type: 'mark_duplicate', payload: { duplicate_of: 'e' } },
+      ],
+      memories_added: [{ memory_id: 'f', op_ordinal: 3 }],
+    }),
+  ]).flatMap((group) => group.changes.map((change) => change.item));
+  expect(items.map(findOther)).toEqual([
+    undefined,
+    { words: 'supports', memoryId: 'b' },
+    { words: 'k', memoryId: 'c' },
+    { words: 'duplicate of', memoryId: 'e' },
+  ]);
+});
+
+test('a proposed deprecation is a field that differs', () => {
+  const [change] = groupChanges([
+    diff({
+      decisions_changed: [{ before: memory('m', 'a'), after: memory('m', 'a', { status: 'deprecation_proposed' }) }],
+    }),
+  ]).flatMap((group) => group.changes);
+  expect(change === undefined ? [] : fieldChanges(change.item)).toEqual(['status active → deprecation proposed']);
 });
