@@ -152,11 +152,12 @@ function readMemory(deps: RouteDeps, asked: Asked) {
 }
 
 function getMemory(deps: RouteDeps, asked: Asked): Answer {
-  const { memory, relationships, headChangesetId } = readMemory(deps, asked);
+  const { memory, relationships, nextCursor, headChangesetId } = readMemory(deps, asked);
   return json({
     head_changeset_id: headChangesetId,
     memory: encodeMemory(memory),
     relationships: relationships.map(encodeRelationship),
+    ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
   });
 }
 

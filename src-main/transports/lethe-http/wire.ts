@@ -71,48 +71,33 @@ function encodeOp({ ordinal, op_type, target_event_id, resulting_event_id, paylo
 
 /** `lethe.md` §2.7, and after it the cursor of the next page. */
 export function encodeContext(context: MemoryContext): Ordered {
+  const { project_id, ref_name, head_changeset_id, manifest_id, projection_version, total_active, ...rest } = context;
+  const { memories, relationships, unresolved_conflicts, inclusion_reasons, exclusion_reasons, ...ours } = rest;
   return struct({
-    project_id: context.project_id,
-    ref_name: context.ref_name,
-    head_changeset_id: context.head_changeset_id,
-    manifest_id: context.manifest_id,
-    projection_version: context.projection_version,
-    total_active: context.total_active,
-    memories: context.memories.map(encodeMemory),
-    relationships: unlessEmpty(context.relationships?.map(encodeRelationship)),
-    unresolved_conflicts: unlessEmpty(context.unresolved_conflicts),
-    inclusion_reasons: context.inclusion_reasons,
-    exclusion_reasons: context.exclusion_reasons,
-    next_cursor: context.next_cursor,
+    ...{ project_id, ref_name, head_changeset_id, manifest_id, projection_version, total_active },
+    memories: memories.map(encodeMemory),
+    relationships: unlessEmpty(relationships?.map(encodeRelationship)),
+    unresolved_conflicts: unlessEmpty(unresolved_conflicts),
+    ...{ inclusion_reasons, exclusion_reasons, ...ours },
   });
 }
 
-/** `lethe.md` §2.7. */
+/** `lethe.md` §2.7, and after it what a memory of ours says beside. */
 export function encodeMemory(memory: AcceptedMemory): Ordered {
+  const { memory_id, content, event_type, kind, scope, visibility, tags, confidence, status, source, ...rest } = memory;
+  const { source_event_id, introduced_changeset_id, last_changeset_id, evidence, verification, payload, ...ours } =
+    rest;
   return struct({
-    memory_id: memory.memory_id,
-    content: memory.content,
-    event_type: memory.event_type,
-    kind: memory.kind,
-    scope: memory.scope,
-    visibility: memory.visibility,
-    tags: unlessEmpty(memory.tags),
-    confidence: memory.confidence,
-    status: memory.status,
-    source: memory.source,
-    source_event_id: memory.source_event_id,
-    introduced_changeset_id: memory.introduced_changeset_id,
-    last_changeset_id: memory.last_changeset_id,
-    evidence: unlessEmpty(memory.evidence),
-    verification: unlessEmpty(memory.verification),
-    payload: memory.payload,
+    ...{ memory_id, content, event_type, kind, scope, visibility, tags: unlessEmpty(tags), confidence, status, source },
+    ...{ source_event_id, introduced_changeset_id, last_changeset_id },
+    ...{ evidence: unlessEmpty(evidence), verification: unlessEmpty(verification), payload, ...ours },
   });
 }
 
-/** `lethe.md` §2.7. */
+/** `lethe.md` §2.7, and after it what a relationship of ours says beside. */
 export function encodeRelationship(relationship: Relationship): Ordered {
-  const { from_memory_id, to_memory_id, kind, payload, changeset_id } = relationship;
-  return struct({ from_memory_id, to_memory_id, kind, payload, changeset_id });
+  const { from_memory_id, to_memory_id, kind, payload, changeset_id, ...ours } = relationship;
+  return struct({ from_memory_id, to_memory_id, kind, payload, changeset_id, ...ours });
 }
 
 /** `lethe.md` §2.5, and after it what §0.6 pins beside. */
@@ -155,11 +140,11 @@ export function encodeDiff(diff: SemanticDiff, base: string): Ordered {
 }
 
 function encodeDiffItem(item: DiffItem): Ordered {
-  const { op_ordinal, op_type, changeset_id, target_event_id, resulting_event_id, summary, kind, payload } = item;
-  const { memory_id, author_principal, before, after } = item;
+  const { op_ordinal, op_type, changeset_id, target_event_id, resulting_event_id, summary, kind, ...rest } = item;
+  const { payload, memory_id, author_principal, before, after, ...ours } = rest;
   return struct({
     ...{ op_ordinal, op_type, changeset_id, target_event_id, resulting_event_id, summary, kind, payload },
-    ...{ memory_id, author_principal, ...beforeAndAfter(before, after) },
+    ...{ memory_id, author_principal, ...beforeAndAfter(before, after), ...ours },
   });
 }
 
@@ -181,10 +166,12 @@ export function encodeMatch({ memory, score, why }: SearchMatch): Ordered {
 
 /** One step of a lineage (`lethe.md` §0.5). */
 export function encodeStep(step: LineageStep): Ordered {
-  const { changeset_id, ordinal, op_type, memory_id, author_principal, actor_id, model, message, created_at } = step;
+  const { changeset_id, ordinal, op_type, memory_id, author_principal, actor_id, model, message, ...rest } = step;
+  const { created_at, before, after, ...ours } = rest;
   return struct({
     ...{ changeset_id, ordinal, op_type, memory_id, author_principal, actor_id, model, message, created_at },
-    ...beforeAndAfter(step.before, step.after),
+    ...beforeAndAfter(before, after),
+    ...ours,
   });
 }
 
