@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { isBlank } from '../../src-main/canonical/text.ts';
 import { listChanges } from '../../src-main/lethe/projection/changes.ts';
 import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
+import { listAddedRelationships } from '../../src-main/lethe/projection/relationships.ts';
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
+import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
 import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
 import { seededRandom } from './random.ts';
@@ -13,7 +15,7 @@ const histories = 60;
 const chunks = 5;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('diffs of random histories, part %i', (chunk) => {
-  test('L110 L114 L115 a diff equals the comparison of two plain replays', () => {
+  test('L110 L114 L115 L138 a diff equals the comparison of two plain replays', () => {
     for (let seed = chunk; seed < histories; seed += chunks) checkSeed(seed + 10_000);
   }, 60_000);
 });
@@ -35,6 +37,7 @@ function checkSeed(seed: number): void {
     for (let pair = 0; pair < 15; pair += 1) {
       const base = random.pick(heads);
       const target = random.pick(heads);
+      checkRelationships(store, base, target, `seed ${seed}, ${base} to ${target}`);
       for (const side of ['both', 'target'] as const) {
         const where = `seed ${seed}, ${base} to ${target}, ${side}`;
         const wanted = diffFromScratch(store, base, target, side);
@@ -48,6 +51,23 @@ function checkSeed(seed: number): void {
   } finally {
     store.close();
   }
+}
+
+/** Relationships that the target has and the base has not, whole and from the middle on. */
+function checkRelationships(store: HistoryStore, base: number, target: number, where: string): void {
+  const seqOf = new Map([...store.history].map(([seq, { changesetId }]) => [changesetId, seq]));
+  const opsOf = (head: number): readonly number[] =>
+    replay(store.history, head).relationships.map((one) => opNumber(seqOf.get(one.changesetId) ?? 0, one.ordinal));
+  const had = new Set(opsOf(base));
+  const wanted = opsOf(target)
+    .filter((op) => !had.has(op))
+    .toSorted((one, other) => one - other);
+  const sight = openSight(store.db);
+  const added = (after: number): readonly number[] =>
+    [...listAddedRelationships(sight, sight.places.get(base), sight.places.get(target), after)].map(({ op }) => op);
+  expect(added(0), where).toEqual(wanted);
+  const after = wanted[Math.floor(wanted.length / 2)] ?? 0;
+  expect(added(after), `${where}, second page`).toEqual(wanted.filter((op) => op > after));
 }
 
 function changesOf(
