@@ -58,10 +58,7 @@ export async function exchange(
         if (answer(received)) resolve({ kind: 'answered' });
         else deliver(received);
       };
-      const sent = transport.send(message, {
-        requestSignal: signal,
-        onRequestStreamEnd: () => resolve({ kind: 'broken' }),
-      });
+      const sent = transport.send(message, { onRequestStreamEnd: () => resolve({ kind: 'broken' }) });
       sent.then(
         () => {
           if (!isRequest) resolve({ kind: 'answered' });
@@ -88,7 +85,8 @@ function openTransport(address: DoorAddress, fetch: FetchLike): StreamableHTTPCl
   const { url, token, protocolVersion } = address;
   return new StreamableHTTPClientTransport(url, {
     fetch,
-    requestInit: { headers: { authorization: `Bearer ${token}` }, redirect: 'error' },
+    // Redirects stay within this address: the SDK follows no other.
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
     reconnectionOptions: {
       initialReconnectionDelay: 1,
       maxReconnectionDelay: 1,
@@ -105,8 +103,6 @@ function watchedFetch(): { readonly fetch: FetchLike; isStream(): boolean } {
   return {
     isStream: () => stream,
     fetch: async (url, init) => {
-      // The transport asks for a stream of its own after `initialized`; 2025 clients have none at the agent door.
-      if (init?.method === 'GET') return new Response(null, { status: 405 });
       const response = await fetch(url, init);
       stream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
       return response;

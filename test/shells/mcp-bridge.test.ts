@@ -1,7 +1,7 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { doorAt } from '../../src-main/shells/mcp-door.ts';
+import { doorAt, doorOfHome } from '../../src-main/shells/mcp-door.ts';
 import { connectClient } from '../support/mcp-clients.ts';
 import { runProgram, serveCharon } from '../support/spawn-charon.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -92,15 +92,27 @@ test.each(['sdk1', 'sdk2-auto'] as const)(
   },
 );
 
-test('B4 a home that does not exist is said, and not made', async () => {
-  const home = join(tempFolder(), 'nowhere');
-  const bridge = startRawBridge(['--home', home], { MEMORY_GIT_TOKEN: 'obol_x' });
-  expect(await bridge.ask({ id: 1, ...initialize })).toMatchObject({
-    error: { message: expect.stringMatching(/no Memory Git home.*--home/), data: { code: 'HOME_INVALID' } },
-  });
-  expect(await bridge.end()).toBe(0);
-  const listed = await runProgram('charon', ['principal', 'list', '--home', home]);
-  expect(listed.stderr).toContain('There is no Memory Git home');
+test('B4 B5 the door is where the home says at that moment; a home that does not exist is said, and not made', async () => {
+  const home = join(tempFolder(), 'home');
+  const find = doorOfHome(home, {});
+  expect(find()).toMatchObject({ port: undefined, absent: { code: 'HOME_INVALID' } });
+  expect(find().absent.message).toMatch(/no Memory Git home.*--home/);
+  expect(existsSync(home)).toBe(false);
+
+  mkdirSync(home);
+  const host = { pid: 1, nonce: 'n1', socket: null, owner_page: null, started_at: '2026-11-30T10:00:00Z' };
+  for (const [text, port, instance] of [
+    [JSON.stringify({ ...host, mcp: 'http://127.0.0.1:4711/mcp' }), 4711, 'n1'],
+    [JSON.stringify({ ...host, nonce: 'n2', mcp: 'http://127.0.0.1:4712/mcp' }), 4712, 'n2'],
+    [JSON.stringify({ ...host, mcp: null }), undefined, 'n1'],
+    [JSON.stringify({ ...host, mcp: 'http://example.org:4711/mcp' }), undefined, 'n1'],
+    ['{"half', undefined, ''],
+  ] as const) {
+    writeFileSync(join(home, 'host.json'), text);
+    expect(find()).toMatchObject({ port, instance });
+  }
+  writeFileSync(join(home, 'keys.json'), '{}');
+  expect(find().absent).toMatchObject({ code: 'CLOSED', message: expect.stringContaining('not running') });
 });
 
 test('B7 B12 B11 a wrong token is said plainly; the right one in the same file is used from the next request on', async () => {

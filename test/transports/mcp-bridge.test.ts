@@ -1,101 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
-import { Fault } from '../../src-main/base/fault.ts';
-import { runMcpBridge } from '../../src-main/transports/mcp-bridge.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
 import { eventually, principal } from './stage.ts';
+import { absent, call, cancel, initialize, list, liveness, modern, openBridge, openServer } from './staged-bridge.ts';
 import { openStagedDoor, subscription } from './staged-door.ts';
-
-const absent = new Fault('CLOSED', 'nobody is there; start it');
-
-/** A bridge in this process, to wherever `place` points at the moment. */
-function openBridge(place: { port: number | undefined; token: string }) {
-  const stdin = new PassThrough();
-  const stdout = new PassThrough();
-  const said: string[] = [];
-  let written = '';
-  stdout.on('data', (chunk: Buffer) => {
-    written += chunk.toString('utf8');
-  });
-  const ended = runMcpBridge({
-    stdin,
-    stdout,
-    findDoor: () => ({ port: place.port, instance: '', absent }),
-    readToken: () => place.token,
-    triesMax: 3,
-    tryEveryMs: 20,
-    say: (text) => void said.push(text),
-  });
-  onTestFinished(() => {
-    stdin.end();
-    return ended;
-  });
-  const messages = (): readonly Record<string, unknown>[] =>
-    written
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
-  const answerTo = async (id: unknown): Promise<Record<string, unknown>> => {
-    await eventually(() => expect(messages().map((message) => message.id)).toContain(id));
-    return messages().find((message) => message.id === id) ?? {};
-  };
-  return {
-    stdin,
-    said,
-    ended,
-    messages,
-    answerTo,
-    send: (message: object | string): void =>
-      void stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
-  };
-}
-
-const list = (id: number): object => ({ jsonrpc: '2.0', id, method: 'tools/list' });
-const call = (id: number, meta?: object): object => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name: 'memory_status', arguments: { project: 'demo' }, ...(meta === undefined ? {} : { _meta: meta }) },
-});
-const cancel = (requestId: number): object => ({
-  jsonrpc: '2.0',
-  method: 'notifications/cancelled',
-  params: { requestId },
-});
-const modern = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'modern', version: '7' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-
-/** A program that is not Memory Git, or one that behaves as told; every request to it is kept. */
-async function openServer(serve: (request: IncomingMessage, response: ServerResponse) => void) {
-  const requests: { readonly method: string; readonly path: string; readonly authorization: string | undefined }[] = [];
-  const server = createServer((request, response) => {
-    const { method = '', url = '', headers } = request;
-    requests.push({ method, path: url, authorization: headers.authorization });
-    serve(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return { port: typeof address === 'object' ? address?.port : undefined, requests };
-}
-
-const liveness = JSON.stringify({ product: 'memory-git', live: true, nonce: '0'.repeat(32), version: '0.1.0' });
 
 test('B1 B2 requests of both eras reach the door with the name of their program, and come back in their form', async () => {
   const { door, good, commands } = await openStagedDoor();
   const bridge = openBridge({ port: door.port, token: good });
-  bridge.send({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'older', version: '3' } },
-  });
+  bridge.send(initialize(1));
   expect(await bridge.answerTo(1)).toMatchObject({ result: { protocolVersion: '2025-06-18' } });
   bridge.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   bridge.send(call(2));
@@ -106,20 +18,81 @@ test('B1 B2 requests of both eras reach the door with the name of their program,
   expect(bridge.messages()).toHaveLength(3);
 });
 
-test('B2 an error of MCP and a body that is too large are refused in the words of the door', async () => {
+test('B1 after its initialize a 2025 client is spoken for in the version that it agreed on, and asks for no stream', async () => {
+  const statuses = [200, 202, 200, 200];
+  const server = await openServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url === '/livez') return void response.end(liveness);
+    response.statusCode = statuses.shift() ?? 500;
+    response.end('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26"}}');
+  });
+  const bridge = openBridge({ port: server.port, token: 'obol_1' });
+  bridge.send(initialize(1));
+  expect(await bridge.answerTo(1)).toEqual({ jsonrpc: '2.0', id: 1, result: { protocolVersion: '2025-03-26' } });
+  bridge.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  bridge.send(list(2));
+  await bridge.answerTo(2);
+  bridge.send(initialize(3));
+  await bridge.answerTo(3);
+  const asked = server.requests.filter(({ path }) => path === '/mcp');
+  expect(asked.map(({ method, version }) => [method, version])).toEqual([
+    ['POST', undefined],
+    ['POST', '2025-03-26'],
+    ['POST', '2025-03-26'],
+    ['POST', undefined],
+  ]);
+});
+
+test('B2 B5 a door that was restarted hears again which 2025 client calls, and the client sees nothing of it', async () => {
+  const first = await openStagedDoor();
+  const place = { port: first.door.port, token: first.good };
+  const bridge = openBridge(place);
+  bridge.send(initialize(1));
+  await bridge.answerTo(1);
+  await first.door.close();
+  const second = await openStagedDoor();
+  Object.assign(place, { port: second.door.port, token: second.good });
+  bridge.send(call(2));
+  expect(await bridge.answerTo(2)).toMatchObject({ result: { structuredContent: { called: 'memory.status' } } });
+  expect(second.commands.calls.map(({ client }) => client)).toEqual(['older 3']);
+  expect(bridge.messages().map(({ id }) => id)).toEqual([1, 2]);
+});
+
+test('B5 a door that is just closing has not taken the request: it is asked again', async () => {
+  let closing = true;
+  const server = await openServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url === '/livez') return void response.end(liveness);
+    response.statusCode = closing ? 503 : 200;
+    response.end(closing ? '{"error":"Service Unavailable"}' : '{"jsonrpc":"2.0","id":1,"result":{}}');
+    closing = false;
+  });
+  const bridge = openBridge({ port: server.port, token: 'obol_1' });
+  bridge.send(list(1));
+  expect(await bridge.answerTo(1)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+  expect(server.requests.filter(({ path }) => path === '/mcp')).toHaveLength(2);
+});
+
+test('B2 an error of MCP is passed on as it came, and a line that is no message disturbs nothing', async () => {
   const { door, good } = await openStagedDoor();
   const bridge = openBridge({ port: door.port, token: good });
   bridge.send({ jsonrpc: '2.0', id: 1, method: 'no/such', params: { _meta: modern } });
   expect(await bridge.answerTo(1)).toMatchObject({ error: { code: -32_601 } });
-  const params = { name: 'memory_status', arguments: { project: 'x'.repeat(2_000_000) } };
-  bridge.send({ jsonrpc: '2.0', id: 3, method: 'tools/call', params });
-  expect(await bridge.answerTo(3)).toMatchObject({
-    result: { isError: true, structuredContent: { code: 'BODY_TOO_LARGE' } },
-  });
   bridge.send('this is not JSON');
   bridge.send('{"json":"but no message"}');
   bridge.send(list(4));
   expect(await bridge.answerTo(4)).toHaveProperty('result');
+});
+
+test('B2 a message over the limit of the door is refused in its words and not sent, since its answer might not be heard', async () => {
+  const server = await openServer((_, response) => void response.end(liveness));
+  const bridge = openBridge({ port: server.port, token: 'obol_1' });
+  const params = { name: 'memory_status', arguments: { project: 'ü'.repeat(600_000) } };
+  bridge.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  expect(await bridge.answerTo(1)).toMatchObject({
+    result: { isError: true, structuredContent: { code: 'BODY_TOO_LARGE', message: expect.stringContaining('1 MiB') } },
+  });
+  expect(server.requests.map(({ path }) => path)).toEqual(['/livez']);
 });
 
 test('B4 B5 an absent door is said in both eras, and one that is back is found on its new port', async () => {
@@ -227,7 +200,7 @@ test('B8 a program that is not Memory Git gets neither token nor message', async
   expect(await bridge.answerTo(1)).toMatchObject({ result: { structuredContent: { message: absent.message } } });
   expect(server.requests.length).toBeGreaterThan(0);
   for (const request of server.requests)
-    expect(request).toEqual({ method: 'GET', path: '/livez', authorization: undefined });
+    expect(request).toEqual({ method: 'GET', path: '/livez', authorization: undefined, version: undefined });
 });
 
 test('B8 the token follows no redirect', async () => {
