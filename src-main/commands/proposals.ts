@@ -113,9 +113,10 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.proposal_show'), {
       locate,
       objects,
-      run: ({ input, caller }) => {
+      run: async ({ input, caller }) => {
         const read = (limit: number) => charon.showProposal(caller, input.proposal_id, { limit, cursor: input.cursor });
-        return fitPage(listLimitDefault, read, ({ diff }) => countItems(diff));
+        const page = await fitPage(listLimitDefault, read, ({ diff }) => countItems(diff));
+        return { ...page, ...nextCursor(page.diff.next_cursor) };
       },
       effects: (proposal) => [proposal.proposal_digest, proposal.target_head],
     }),

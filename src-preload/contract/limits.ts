@@ -15,7 +15,8 @@ export const messageBytesMax = 16_384;
 export const idempotencyKeyBytesMax = 256;
 export const attributionBytesMax = 1_024;
 export const queryBytesMax = 4_096;
-export const commentBytesMax = 16_384;
+/** As the protocol's other notes and reasons: a handful of verdicts still fits into one result. */
+export const commentBytesMax = 4_096;
 
 export const refNameBytesMax = 512;
 export const contextLimitDefault = 20;

@@ -110,6 +110,8 @@ export const proposalDetailSchema = z.strictObject({
   preview: mergePreviewSchema.nullable(),
   /** What the proposal's side changes, before → after, whatever else moved on the target. */
   diff: semanticDiffSchema,
+  /** For the next page of the diff, as in every other answer that has pages. */
+  next_cursor: z.string().optional(),
 });
 export type ProposalDetail = z.infer<typeof proposalDetailSchema>;
 

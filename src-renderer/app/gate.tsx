@@ -50,7 +50,9 @@ function EngineStopped() {
       <Empty icon={PlugZap} title="The engine does not answer">
         <p>Nothing is lost: what was acknowledged is on disk. Start it again in a terminal:</p>
         <pre className="mg-command">npm start</pre>
-        <p role="status">This page goes on trying.</p>
+        <p role="status">
+          This page goes on trying. A new start may serve at a new address: then open the one it prints.
+        </p>
       </Empty>
     </main>
   );
