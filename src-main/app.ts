@@ -7,7 +7,7 @@ import type { Caller, Charon } from './charon/api.ts';
 import type { Commands } from './commands/api.ts';
 import type { CommandDeps } from './commands/deps.ts';
 import { createEventHub } from './commands/events.ts';
-import { createMetrics } from './commands/metrics.ts';
+import { createMetrics, type Metrics } from './commands/metrics.ts';
 import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
 import { startUpkeep } from './commands/upkeep.ts';
@@ -69,6 +69,7 @@ interface Opened {
   readonly charon: Charon;
   readonly lethe: Lethe;
   readonly commands: CommandPipeline;
+  readonly metrics: Metrics;
 }
 
 /**
@@ -130,12 +131,13 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   undo.push(close);
   if (!home.recovery) await settle(charon, log);
 
+  const metrics = createMetrics(() => charon.audit.backlog());
   const commands = createCommands({
     lethe,
     charon,
     events,
     facts,
-    metrics: createMetrics(() => charon.audit.backlog()),
+    metrics,
     clock,
     monotonicMs: () => performance.now(),
     ids,
@@ -147,7 +149,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     const upkeep = startUpkeep({ lethe, charon, events, log });
     undo.push(() => upkeep.stop());
   }
-  return { home, charon, lethe, commands };
+  return { home, charon, lethe, commands, metrics };
 }
 
 /** After a crash, what the records decide is settled before any door opens (`charon.md` §6). */
@@ -190,6 +192,7 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     commands,
     charon,
     newLoginUrl: page?.newLoginUrl,
+    metrics: opened.metrics.text,
     log,
   });
   undo.push(() => socket.close());
@@ -213,11 +216,20 @@ async function openStoreDoor(options: AppOptions, { home, lethe }: Opened, undo:
 async function openPage(
   options: AppOptions,
   rendererDir: string,
-  { home, charon, commands }: Opened,
+  { home, charon, commands, metrics: { text: metrics } }: Opened,
 ): Promise<OwnerPage> {
   const { openOwnerPage } = await import('./transports/owner-page.ts');
   const { clock, ids, log } = options;
-  return openOwnerPage({ port: home.settings.ports.owner_page, rendererDir, commands, charon, clock, ids, log });
+  return openOwnerPage({
+    port: home.settings.ports.owner_page,
+    rendererDir,
+    commands,
+    charon,
+    clock,
+    ids,
+    log,
+    metrics,
+  });
 }
 
 /** Backlog of the ledger at which mutations are refused (`charon.md` §6). */

@@ -27,6 +27,7 @@ export interface OwnerPageOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly heartbeatMs?: number | undefined;
+  readonly metrics?: (() => Promise<string>) | undefined;
   readonly times?: Partial<DoorTimes> | undefined;
 }
 
@@ -58,6 +59,7 @@ export async function openOwnerPage(options: OwnerPageOptions): Promise<OwnerPag
     commands,
     ids,
     heartbeatMs: options.heartbeatMs ?? heartbeatDefaultMs,
+    metrics: options.metrics,
     client: 'owner page',
     caller: () => charon.ownerCaller('owner_page'),
     admit(request) {

@@ -16,6 +16,8 @@ export interface OwnerRoutes {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly heartbeatMs: number;
+  /** The counters of commands in the text format of Prometheus. */
+  readonly metrics?: (() => Promise<string>) | undefined;
   /** What the audit and the token's last use call this door's client. */
   readonly client: string;
   /** The session's token, or UNAUTHENTICATED. */
@@ -25,8 +27,9 @@ export interface OwnerRoutes {
 }
 
 /**
- * The two routes that owner page and owner socket share: `POST /owner/commands/<family>.<verb>`, whose answer is the
- * command's output or the fault as status and body (T45), and `GET /owner/events`, JSON lines (T46).
+ * The routes that owner page and owner socket share: `POST /owner/commands/<family>.<verb>`, whose answer is the
+ * command's output or the fault as status and body (T45), and `GET /owner/events`, JSON lines (T46),
+ * and where there are counters `GET /owner/metrics` (T89).
  */
 export function addOwnerRoutes(server: FastifyInstance, routes: OwnerRoutes): void {
   const onRequest = async (request: FastifyRequest): Promise<void> => routes.admit(request);
@@ -39,6 +42,12 @@ export function addOwnerRoutes(server: FastifyInstance, routes: OwnerRoutes): vo
       correlationId: routes.ids.uuidv7(),
     }),
   );
+  const { metrics } = routes;
+  if (metrics !== undefined) {
+    server.get('/owner/metrics', { onRequest }, async (_request, reply) =>
+      reply.type('text/plain; version=0.0.4').send(await metrics()),
+    );
+  }
   const open = new Set<FastifyReply>();
   server.addHook('preClose', async () => {
     for (const reply of open) reply.raw.destroy();

@@ -25,6 +25,7 @@ export interface OwnerSocketOptions {
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
   readonly heartbeatMs?: number | undefined;
+  readonly metrics?: (() => Promise<string>) | undefined;
   readonly place?: SocketPlace | undefined;
 }
 
@@ -65,6 +66,7 @@ export async function openOwnerSocket(options: OwnerSocketOptions): Promise<Owne
     commands,
     ids,
     heartbeatMs: options.heartbeatMs ?? heartbeatDefaultMs,
+    metrics: options.metrics,
     client: 'command line',
     caller: () => charon.ownerCaller('owner_socket'),
     admit,
