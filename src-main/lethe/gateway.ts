@@ -3,6 +3,7 @@ import type { ChangesetId, ProjectId, RefName } from '../../src-preload/contract
 import type { CommitInput } from './api.ts';
 import { commitCreatingRef } from './commit-creating.ts';
 import type { ReadVerb, Write } from './lethe-verbs.ts';
+import { readLogAt } from './log-at.ts';
 import { fastForwardRef } from './ref-fast-forward.ts';
 import { listRefMoves, type RefMove } from './ref-moves.ts';
 import type { VerbContext } from './verb-context.ts';
@@ -26,6 +27,8 @@ export interface GatewayVerbs {
    * exists is treated as `commit` does. Throws what `commit` and `createRef` throw.
    */
   commitCreatingRef(input: CommitInput): Promise<Changeset>;
+  /** `log` of the history that the ref had at a moment. Throws what `log` and `context` throw. */
+  logAt(input: Parameters<typeof readLogAt>[1]): ReturnType<typeof readLogAt>;
   /** Signed creations and moves of a ref, newest first; `cursor` from the page before. Throws REF_NOT_FOUND, PROJECT_NOT_FOUND, CURSOR_INVALID. */
   listRefMoves(input: {
     readonly projectId: ProjectId;
@@ -40,6 +43,7 @@ export function gatewayVerbs(read: ReadVerb, write: Write, context: VerbContext)
   return {
     fastForward: (input) => write((db, emit) => fastForwardRef(db, emit, context, input)),
     commitCreatingRef: (input) => write((db, emit) => commitCreatingRef(db, emit, context, input)),
+    logAt: (input) => read((db) => readLogAt(db, input)),
     listRefMoves: (input) => read((db) => listRefMoves(db, input)),
   };
 }

@@ -60,7 +60,8 @@ export function readLog(
       };
 }
 
-function logName(input: LogInput): string {
+/** What a cursor of a log says that it is of. */
+export function logName(input: Pick<LogInput, 'allParents'>): string {
   return input.allParents ? 'log-all' : 'log';
 }
 

@@ -18,6 +18,7 @@ import {
   param,
   queryCursor,
   queryLimit,
+  queryMoment,
   queryText,
   type Route,
   type RouteDeps,
@@ -101,18 +102,18 @@ function getChangeset({ lethe }: RouteDeps, id: string): Changeset {
 function listChangesets({ lethe }: RouteDeps, asked: Asked): Answer {
   const project = param(asked, 'project');
   const ref = queryText(asked, 'ref');
-  if (queryText(asked, 'at') !== '')
-    throw invalid('at', 'at is taken by context and search, not by the list of changesets');
+  const at = queryMoment(asked);
   const all = queryText(asked, 'all_parents');
   if (!['', '0', '1', 'true', 'false'].includes(all)) throw invalid('all_parents', 'all_parents must be true or false');
   if (lethe.findRef(asProject(project), asRef(ref)) === undefined) return json({ changesets: [], project, ref });
-  const page = lethe.log({
+  const input = {
     projectId: asProject(project),
     refName: asRef(ref),
     limit: queryLimit(asked, logLimitDefault, logLimitMax, logLimitDefault),
     cursor: queryCursor(asked),
     allParents: all === '1' || all === 'true',
-  });
+  };
+  const page = at === undefined ? lethe.log(input) : lethe.logAt({ ...input, at });
   const more = page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor };
   return json({ changesets: page.changesets.map(encodeChangeset), project, ref, ...more });
 }
