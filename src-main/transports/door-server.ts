@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { requestBytesMax } from '../../src-preload/contract/limits.ts';
 import { Fault, toFault } from '../base/fault.ts';
@@ -77,13 +78,43 @@ export function createDoorServer(options: {
     const refusal = guard(request);
     if (refusal !== undefined) throw refusal;
   });
-  server.setErrorHandler((error, _request, reply) => {
-    sendFault(reply, faultOf(error, log));
+  server.setErrorHandler(async (error, request, reply) => {
+    const fault = faultOf(error, log);
+    if (fault.code === 'BODY_TOO_LARGE') await readAway(request.raw);
+    sendFault(reply, fault);
+    return reply;
   });
   server.setNotFoundHandler((_request, reply) => {
     sendFault(reply, notFound());
   });
   return server;
+}
+
+/** How much of a body that was refused for its size is still read, so that its sender gets to hear why. */
+const readAwayBytesMax = 8 * 1_048_576;
+const readAwayMs = 2_000;
+
+/**
+ * Reads a refused body to its end and drops it, within limits. A connection that is closed on unread bytes is reset, and
+ * the sender would lose the answer with it.
+ */
+function readAway(body: IncomingMessage): Promise<void> {
+  return new Promise((done) => {
+    let bytes = 0;
+    const limit = setTimeout(finish, readAwayMs);
+    function finish(): void {
+      clearTimeout(limit);
+      body.off('data', count).off('end', finish).off('close', finish).off('error', finish);
+      done();
+    }
+    function count(chunk: Buffer): void {
+      bytes += chunk.length;
+      if (bytes > readAwayBytesMax) finish();
+    }
+    if (body.readableEnded || body.destroyed) return finish();
+    body.on('data', count).on('end', finish).on('close', finish).on('error', finish);
+    body.resume();
+  });
 }
 
 /** How long a closing door waits for answers that are on their way. Milliseconds. */
