@@ -12,7 +12,7 @@ import {
 } from '../../src-main/transports/lethe-http/access.ts';
 import { openLetheHttp } from '../../src-main/transports/lethe-http/server.ts';
 import { openTempLethe, seededSigner } from '../support/history-builder.ts';
-import { send } from '../transports/raw-http.ts';
+import { send, sendBytes } from '../transports/raw-http.ts';
 import { branch, client, commitBody, openDoor, startDemo } from './door.ts';
 
 const key = 'lethe_0123456789abcdef';
@@ -266,4 +266,13 @@ test('T84 a taken port is refused, an answer that takes too long is 504, and clo
   expect((await asked).status).toBe(200);
   await closing;
   await expect(patient.get('/health')).rejects.toThrow();
+});
+
+test('T84 a head or a body that comes too slowly is cut off', async () => {
+  const door = await openDoor({ times: { readMs: 200 } });
+  const host = `Host: 127.0.0.1:${door.http.port}`;
+  const body = `POST /api/memory/demo/branches HTTP/1.1\r\n${host}\r\nContent-Length: 100\r\n\r\n{"ref_name":`;
+  expect(await sendBytes(door.http.port, body)).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await sendBytes(door.http.port, 'GET /api/health HTTP/1.1\r\nHost: ')).toMatch(/^HTTP\/1\.1 408 /);
+  expect((await door.get('/health')).status).toBe(200);
 });

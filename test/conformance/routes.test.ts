@@ -253,6 +253,7 @@ test('T72 legacy-root starts a project once, and then answers with the head of m
     created_by_principal: 'system',
   });
   const root = first?.value.changeset.changeset_id;
+  expect((await door.post('/memory/demo/legacy-root', 'x'.repeat(2_000_000))).status).toBe(200);
   await door.post('/memory/demo/branches', { ref_name: branch, head_changeset_id: root });
   const { value: made } = await door.post('/memory/changesets', commitBody(branch, root));
   await merge(door, root, made.changeset_id);

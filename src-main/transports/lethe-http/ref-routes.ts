@@ -55,7 +55,12 @@ export function refRoutes(deps: RouteDeps): readonly Route[] {
       pattern: '/memory/projects',
       answer: () => json({ projects: lethe.listProjects().map(encodeProject) }),
     },
-    { method: 'POST', pattern: '/memory/{project}/legacy-root', answer: (asked) => startProject(deps, asked) },
+    {
+      method: 'POST',
+      pattern: '/memory/{project}/legacy-root',
+      ignoresBody: true,
+      answer: (asked) => startProject(deps, asked),
+    },
     { method: 'POST', pattern: '/memory/{project}/branches', answer: (asked) => createBranch(deps, asked) },
     {
       method: 'GET',

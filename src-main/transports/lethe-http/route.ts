@@ -40,6 +40,8 @@ export interface Route {
   readonly pattern: string;
   /** A POST that writes nothing, or decides by its body: it passes the recovery gate. */
   readonly reads?: boolean;
+  /** A POST whose body is not even read. */
+  readonly ignoresBody?: boolean;
   /** Not ended by the deadline of a request. */
   readonly unhurried?: boolean;
   readonly answer: (asked: Asked) => Answer | Promise<Answer>;

@@ -173,7 +173,8 @@ async function decide(serving: Serving, ours: OwnAddresses, request: IncomingMes
   if (stranger !== undefined) return stranger;
   try {
     const { route, asked } = place;
-    const body = route.method === 'POST' ? await readBytes(request) : Buffer.alloc(0);
+    const hasBody = route.method === 'POST' && route.ignoresBody !== true;
+    const body = hasBody ? await readBytes(request) : Buffer.alloc(0);
     return await inTime(serving, route, async () => route.answer({ ...asked, body }));
   } catch (thrown) {
     const fault = toFault(thrown);
