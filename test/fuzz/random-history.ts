@@ -87,12 +87,14 @@ function randomMark(random: Random, active: readonly ReplayedMemory[], known: re
       : { op_type: 'mark_duplicate', payload: { duplicate_id: duplicate, duplicate_of: stays } };
   }
   if (dice < 0.35) return { op_type: 'propose_deprecation', target_event_id: pick(), payload: { reason: 'stale' } };
-  if (dice < 0.75) {
+  if (dice < 0.6) {
     const op_type = random.pick(['attach_evidence', 'attach_verification'] as const);
     const note = 'x'.repeat(random.chance(0.1) ? 1_500 : random.below(20));
     return { op_type, target_event_id: pick(), payload: { note, source: `source ${random.below(1_000_000)}` } };
   }
-  const [from, to] = [pick(), pick()];
+  // Mostly between the same few, so that some memories have many from everywhere.
+  const hub = active[random.below(Math.min(2, active.length))]?.memoryId ?? pick();
+  const [from, to] = random.chance(0.5) ? [hub, pick()] : [pick(), random.chance(0.5) ? hub : pick()];
   return random.chance(0.5)
     ? { op_type: 'add_relationship', target_event_id: from, resulting_event_id: to, payload: { kind: 'supports' } }
     : { op_type: 'add_relationship', payload: { kind: 'refutes', from_memory_id: from, to_memory_id: to } };

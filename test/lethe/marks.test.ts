@@ -140,6 +140,7 @@ describe('proposed deprecations', () => {
     await history.commit(work, [deprecate('a')]);
     while (await temp.lethe.maintain());
     expect(shown(context({ query: 'first' }))[0]).toBe('a');
+    expect(temp.db.query('SELECT count(*) AS states FROM text_versions').get()).toEqual({ states: 4 });
     await history.commit(work, [relate('a', 'supports', 'b'), supersede('a')]);
     expect(get('a').memory.status).toBe('superseded');
     expect(context().total_active).toBe(2);
