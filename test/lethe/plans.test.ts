@@ -30,6 +30,7 @@ import {
 } from '../../src-main/lethe/tables/manifests.ts';
 import { findOpPayload, listOpRows } from '../../src-main/lethe/tables/ops.ts';
 import { findProject } from '../../src-main/lethe/tables/projects.ts';
+import { listMovesOfRef } from '../../src-main/lethe/tables/ref-move-pages.ts';
 import {
   findFirstMove,
   findLastHeadKey,
@@ -92,6 +93,7 @@ const reads: readonly [string, (db: ReadableDb) => unknown][] = [
   ['findMoveAt', (db) => findMoveAt(db, demo, 'refs/agents/a/main', 9e15)],
   ['findMoveBySeq', (db) => findMoveBySeq(db, 1)],
   ['listMovesAfter', (db) => listMovesAfter(db, 0, 9)],
+  ['listMovesOfRef', (db) => listMovesOfRef(db, demo, 'refs/agents/a/main', undefined, 9)],
   ['nextMoveSeq', (db) => nextMoveSeq(db)],
   ['findBaseline', (db) => findBaseline(db, demo)],
   ['findAuthorization', (db) => findAuthorization(db, 'n')],
