@@ -131,10 +131,11 @@ async function openDoors(scratch: string): Promise<{ readonly ready: Ready; read
   const child = spawn(process.execPath, [join(import.meta.dirname, '../doors.ts'), scratch], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const [line]: unknown[] = await once(createInterface({ input: child.stdout }), 'line');
+  const ended = once(child, 'exit');
+  const died = ended.then(([code]) => Promise.reject(new Error(`the doors ended with ${code} before they were open`)));
+  const [line]: unknown[] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), died]);
   const ready = readySchema.parse(JSON.parse(String(line)));
   const close = async (): Promise<void> => {
-    const ended = once(child, 'exit');
     child.stdin.end();
     await ended;
   };
