@@ -48,6 +48,7 @@ test('T74 an unprotected ref advances by compare-and-set to a descendant only, a
   const second = await commit(door, branch, first);
   const apart = await commit(door, side, root);
   const detached = await commit(door, side, apart, { advance_ref: false, expected_head: undefined });
+  const newer = await commit(door, branch, second);
   const foreign = (await door.post('/memory/other/legacy-root', '')).value.changeset.changeset_id;
   const advance = (ref: string, expected: unknown, next: unknown) =>
     door.post('/memory/demo/refs/advance', { ref_name: ref, expected_head: expected, new_head: next });
@@ -64,6 +65,7 @@ test('T74 an unprotected ref advances by compare-and-set to a descendant only, a
     [side, apart, foreign, 404, 'load new head: changeset not found'],
     [side, root, detached, 409, `ref compare-and-swap conflict: expected ${root}, current ${apart}`],
     [side, apart, second, 409, /^new_head: not a descendant/],
+    [side, apart, newer, 409, /^new_head: not a descendant/],
     [side, apart, root, 409, /^new_head: not a descendant/],
   ] as const) {
     const answer = await advance(ref, expected, next);
