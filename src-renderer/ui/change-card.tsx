@@ -61,13 +61,15 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
         </p>
       ))}
       {memory !== null && <MemoryFacts memory={memory} />}
-      <Evidence memory={item.after} before={item.before} />
+      <Evidence memory={item.after} before={item.op_type === 'add_relationship' ? item.after : item.before} />
     </article>
   );
 }
 
 function ChangeBody({ item }: { readonly item: DiffItem }) {
   const { before, after } = item;
+  // A relationship changes nothing of the memory that it starts at.
+  if (item.op_type === 'add_relationship') return <MemoryText text={(after ?? before)?.content ?? item.summary} />;
   if (before !== null && after !== null) {
     if (before.content === after.content) return <MemoryText text={after.content} />;
     return <BeforeAfter before={before.content} after={after.content} />;

@@ -9,7 +9,10 @@ import { count, listWords, statusWords } from './words.ts';
 
 export type Tone = 'added' | 'changed' | 'removed' | 'replaced' | 'noted';
 
-/** How a category of changes is named: as a heading, in a sentence ("3 added"), and its colour. */
+/**
+ * How a category of changes is named: as a heading, in a sentence ("3 added"), and its colour. A sentence counts each change
+ * under its first category: of the decisions, deprecations alone are in no earlier one.
+ */
 export interface CategoryWords {
   readonly heading: string;
   readonly short: string;
@@ -21,7 +24,7 @@ export const categoryWords: Readonly<Record<DiffCategory, CategoryWords>> = {
   corrections_proposed: { heading: 'Corrected', short: 'corrected', tone: 'changed' },
   records_superseded: { heading: 'Superseded', short: 'superseded', tone: 'replaced' },
   relationships_added: { heading: 'Relationships', short: 'related', tone: 'noted' },
-  decisions_changed: { heading: 'Decisions', short: 'decisions', tone: 'changed' },
+  decisions_changed: { heading: 'Decisions', short: 'proposed for deprecation', tone: 'changed' },
   tasks_or_flags_changed: { heading: 'Tasks and flags', short: 'tasks and flags', tone: 'changed' },
   duplicates_detected: { heading: 'Duplicates', short: 'marked duplicate', tone: 'removed' },
   permissions_or_visibility_affected: { heading: 'Visibility', short: 'with visibility set', tone: 'noted' },
@@ -35,8 +38,8 @@ export const opWords: Readonly<Record<OpType, { readonly verb: string; readonly 
   supersede_memory: { verb: 'Superseded', tone: 'replaced' },
   mark_duplicate: { verb: 'Marked duplicate', tone: 'removed' },
   propose_deprecation: { verb: 'Deprecation proposed', tone: 'removed' },
-  attach_evidence: { verb: 'Evidence', tone: 'noted' },
-  attach_verification: { verb: 'Verification', tone: 'noted' },
+  attach_evidence: { verb: 'Evidence attached', tone: 'noted' },
+  attach_verification: { verb: 'Verification attached', tone: 'noted' },
 };
 
 /** Ops that say something of a memory and leave its text as it is. */
@@ -128,7 +131,7 @@ export function measureChanges(groups: readonly ChangeGroup[]): string {
 /** What differs beside the text: "visibility internal → public", one phrase a field. */
 export function fieldChanges(item: DiffItem): readonly string[] {
   const { before, after } = item;
-  if (before === null || after === null) return [];
+  if (before === null || after === null || item.op_type === 'add_relationship') return [];
   const pairs = [
     ['kind', before.kind, after.kind],
     ['visibility', before.visibility, after.visibility],

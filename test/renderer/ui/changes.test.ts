@@ -110,7 +110,7 @@ test('a memory that was marked after it changed is named for the change', () => 
     'Deprecation proposed',
     'Deprecation proposed',
     'Marked duplicate',
-    'Verification',
+    'Verification attached',
   ]);
 });
 
@@ -133,6 +133,14 @@ test('the other memory of a relationship and of a duplicate is named, wherever t
     { words: 'k', memoryId: 'c' },
     { words: 'duplicate of', memoryId: 'e' },
   ]);
+});
+
+test('a relationship says nothing of what else became of the memory that it starts at', () => {
+  const states = { before: memory('m', 'a'), after: memory('m', 'b', { kind: 'fact' }) };
+  const [change] = groupChanges([diff({ relationships_added: [{ op_type: 'add_relationship', ...states }] })]).flatMap(
+    (group) => group.changes,
+  );
+  expect(change === undefined ? ['missing'] : fieldChanges(change.item)).toEqual([]);
 });
 
 test('a proposed deprecation is a field that differs', () => {
