@@ -181,3 +181,26 @@ test('T68 the first value counts, names in any case, null as left out, the rest 
   ]);
   expect((await door.post('/memory/demo/context', 'null')).status).toBe(200);
 });
+
+test('T68 every byte that is part of no character is one U+FFFD', async () => {
+  const door = await openDoor();
+  const root = await startDemo(door);
+  for (const [bytes, text] of [
+    [[0xff], '\ufffd'],
+    [[0xe2, 0x82], '\ufffd\ufffd'],
+    [[0xe2, 0x82, 0xac], '\u20ac'],
+    [[0xf0, 0x9f, 0x98], '\ufffd\ufffd\ufffd'],
+    [[0xc0, 0xaf], '\ufffd\ufffd'],
+    [[0xed, 0xa0, 0x80], '\ufffd\ufffd\ufffd'],
+    [[0xe2, 0x82, 0x41], '\ufffd\ufffdA'],
+  ] as const) {
+    const [before = '', after = ''] = JSON.stringify(
+      commitBody(branch, root, { advance_ref: false, expected_head: '', message: 'a|b' }),
+    ).split('|');
+    const made = await door.post(
+      '/memory/changesets',
+      Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]),
+    );
+    expect([bytes, made.status, made.value.message]).toEqual([bytes, 201, `a${text}b`]);
+  }
+});

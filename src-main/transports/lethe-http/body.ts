@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { jsonObjectSchema } from '../../../src-preload/contract/json.ts';
 import { Fault } from '../../base/fault.ts';
@@ -8,7 +9,7 @@ import { parseJsonBody } from '../json-body.ts';
  * last of a name winning, `null` as if left out, unknown names ignored. Everything else is BODY_INVALID.
  */
 export function readBody<Shape extends z.ZodObject>(bytes: Buffer, shape: Shape): z.infer<Shape> {
-  const parsed = shape.safeParse(fieldsOf(parseFirst(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))));
+  const parsed = shape.safeParse(fieldsOf(parseFirst(decodeUtf8(bytes))));
   if (parsed.success) return parsed.data;
   throw bodyInvalid();
 }
@@ -36,6 +37,28 @@ export const objectsField = z.array(jsonObjectSchema).default([]);
 /** A list of objects with the fields of `shape`, each read as a body is. */
 export function recordsField<Shape extends z.ZodObject>(shape: Shape) {
   return z.array(z.preprocess((value) => (value === null ? {} : foldNames(value)), shape)).default([]);
+}
+
+/** Text as the reference decodes it (`lethe.md` §3): every byte that is part of no character becomes one U+FFFD. */
+function decodeUtf8(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  let text = '';
+  let start = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterBytes(bytes, at);
+    at += Math.max(1, length);
+    if (length > 0) continue;
+    text += `${bytes.toString('utf8', start, at - 1)}\ufffd`;
+    start = at;
+  }
+  return text + bytes.toString('utf8', start);
+}
+
+/** How many bytes the character at a place has, 0 when there is none. */
+function characterBytes(bytes: Buffer, at: number): number {
+  const lead = bytes[at] ?? 0;
+  const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
 }
 
 function parseFirst(text: string): unknown {
