@@ -39,7 +39,25 @@ function itemText(item: DiffItem): string {
   const lines = [
     `  ${visibleLines(item.memory_id, '')}  (${item.op_type} in ${shortId(item.changeset_id)} by ${visibleLines(item.author_principal, '')})`,
   ];
-  if (item.before !== null) lines.push(visibleLines(item.before.content, '    - '));
-  if (item.after !== null) lines.push(visibleLines(item.after.content, '    + '));
+  const said = saidOf(item);
+  if (said !== undefined) lines.push(visibleLines(said, '    '));
+  const { before, after } = item;
+  if (before !== null && after !== null && (before.content === after.content || item.op_type === 'add_relationship')) {
+    lines.push(visibleLines(after.content, '      '));
+    return lines.join('\n');
+  }
+  if (before !== null) lines.push(visibleLines(before.content, '    - '));
+  if (after !== null) lines.push(visibleLines(after.content, '    + '));
   return lines.join('\n');
+}
+
+/** What an op says that no text of a memory does: the other memory that it names, and the rest of its payload. */
+function saidOf({ op_type, resulting_event_id: resulting, payload = {} }: DiffItem): string | undefined {
+  if (op_type === 'add_memory' || op_type === 'correct_memory' || op_type === 'supersede_memory') return undefined;
+  const names = op_type === 'mark_duplicate' ? `duplicate of ${payload.duplicate_of ?? resulting ?? ''}` : undefined;
+  const leads = op_type === 'add_relationship' ? `-> ${resulting ?? payload.to_memory_id ?? ''}` : undefined;
+  const rest = Object.entries(payload).map(
+    ([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return [names, leads, ...rest].filter((part) => part !== undefined).join(', ');
 }
