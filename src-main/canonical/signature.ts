@@ -111,6 +111,9 @@ export type Signer = {
 /** Verifies with one Ed25519 key; a malformed signature is `false`. */
 export type Verifier = (text: string, signature: string) => boolean;
 
+/** The same on a thread of the runtime's pool, for many at a time: others work meanwhile. Never rejects. */
+export type BackgroundVerifier = (text: string, signature: string) => Promise<boolean>;
+
 const PKCS8_ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -126,13 +129,31 @@ export function createSigner(seed: Uint8Array): Signer {
 
 /** The verifier of a raw 32-byte public key in base64url, as `Signer.publicKey` gives it; undefined if it is not one. */
 export function createVerifier(publicKey: string): Verifier | undefined {
-  const raw = decodeBase64Url(publicKey, 32);
-  if (raw === undefined) return undefined;
-  const key = createPublicKey({ key: Buffer.concat([SPKI_ED25519_PREFIX, raw]), format: 'der', type: 'spki' });
+  const key = decodePublicKey(publicKey);
+  if (key === undefined) return undefined;
   return (text, signature) => {
     const bytes = decodeBase64Url(signature, 64);
     return bytes !== undefined && ed25519Verify(null, Buffer.from(text), key, bytes);
   };
+}
+
+/** The verifier of such a key that works in the background; undefined if it is not one. */
+export function createBackgroundVerifier(publicKey: string): BackgroundVerifier | undefined {
+  const key = decodePublicKey(publicKey);
+  if (key === undefined) return undefined;
+  return (text, signature) => {
+    const bytes = decodeBase64Url(signature, 64);
+    if (bytes === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      ed25519Verify(null, Buffer.from(text), key, bytes, (error, verifies) => resolve(error === null && verifies));
+    });
+  };
+}
+
+function decodePublicKey(publicKey: string): KeyObject | undefined {
+  const raw = decodeBase64Url(publicKey, 32);
+  if (raw === undefined) return undefined;
+  return createPublicKey({ key: Buffer.concat([SPKI_ED25519_PREFIX, raw]), format: 'der', type: 'spki' });
 }
 
 function rawPublicKey(key: KeyObject): string {

@@ -78,9 +78,9 @@ async function eachPage<Position>(
   findings: Findings,
   first: Position,
   rank: (position: Position) => number | string,
-  page: (after: Position) => Position | undefined,
+  page: (after: Position) => Position | undefined | Promise<Position | undefined>,
 ): Promise<void> {
-  for (let [at, next] = [first, page(first)]; next !== undefined; [at, next] = [next, page(next)]) {
+  for (let [at, next] = [first, await page(first)]; next !== undefined; [at, next] = [next, await page(next)]) {
     if (!isAfter(rank(next), rank(at))) {
       findings.add('the order of stored rows', 'a table or an index of the database file is damaged');
       return;
@@ -148,17 +148,24 @@ async function verifyHistory(
 
 async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Findings): Promise<void> {
   let walk: MoveWalk = read((db) => openMoveWalk(db, projectId));
+  let reported = Promise.resolve();
   await eachPage(
     findings,
     walk,
     (one) => one.after,
-    (before) =>
-      read((db) => {
-        const next = verifyMoves(db, before, findings);
-        walk = next ?? before;
-        return next;
-      }),
+    async (before) => {
+      const page = read((db) => verifyMoves(db, before));
+      // The signatures of one page are verified while the next one is read: never those of more than two at a time.
+      await reported;
+      if (page === undefined) return undefined;
+      reported = page.found.then((found) => {
+        for (const { where, problem } of found) findings.add(where, problem);
+      });
+      walk = page.walk;
+      return page.walk;
+    },
   );
+  await reported;
   await eachPage(findings, '', own, (after: string) => read((db) => verifyRefs(db, walk, after, findings)));
   read((db) => verifyRefsExist(db, walk, findings));
 }

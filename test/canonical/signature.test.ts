@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  createBackgroundVerifier,
   createSigner,
   createVerifier,
   headMoveBytes,
@@ -108,6 +109,21 @@ describe('Ed25519', () => {
       const changed = { ...move, [name]: name === 'seq' ? 4 : 'other' };
       expect(verify?.(headMoveBytes(changed), signature), name).toBe(false);
     }
+  });
+
+  test('K14 a verifier in the background answers what the other one does', async () => {
+    const signer = createSigner(seed);
+    const verify = createBackgroundVerifier(signer.publicKey);
+    const signature = signer.sign('text');
+    expect(await verify?.('text', signature)).toBe(true);
+    for (const [text, bad] of [
+      ['other', signature],
+      ['text', ''],
+      ['text', `${signature}=`],
+      ['text', createSigner(Buffer.alloc(32, 1)).sign('text')],
+    ] as const)
+      expect(await verify?.(text, bad), bad).toBe(false);
+    expect(createBackgroundVerifier('short')).toBe(undefined);
   });
 
   test('K14 a malformed key is undefined; a malformed or foreign signature is false', () => {

@@ -33,13 +33,15 @@ export function openFindings(): Findings {
 /**
  * Runs one check. What a damaged row makes it throw (a text that is no JSON, a row that should be there, a promise of the
  * index that does not hold) becomes a finding; a store that is busy or gone does not.
+ * @param where the row by its public id, or how to find that when there is something to say
  */
-export function checking(findings: Findings, where: string, check: () => void): void {
+export function checking(findings: Pick<Findings, 'add'>, where: string | (() => string), check: () => void): void {
   try {
     check();
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.kind === 'unavailable' && thrown.code !== 'INTEGRITY_MISMATCH') throw thrown;
-    if (thrown instanceof Fault || thrown instanceof AssertionFailed) findings.add(where, thrown.message);
-    else findings.add(where, 'it cannot be read: what is stored there is not in the form that was written');
+    const named = typeof where === 'string' ? where : where();
+    if (thrown instanceof Fault || thrown instanceof AssertionFailed) findings.add(named, thrown.message);
+    else findings.add(named, 'it cannot be read: what is stored there is not in the form that was written');
   }
 }

@@ -1,12 +1,12 @@
 import type { Ref } from '../../../src-preload/contract/changeset.ts';
 import { mainRefName, type ProjectId } from '../../../src-preload/contract/ids.ts';
-import { createVerifier, headMoveBytes, type Verifier } from '../../canonical/signature.ts';
+import { type BackgroundVerifier, createBackgroundVerifier, headMoveBytes } from '../../canonical/signature.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { openSight, sees } from '../projection/sight.ts';
+import { openSight, type Sight, sees } from '../projection/sight.ts';
 import { advanceCause, epochAfter, moveCauses } from '../ref-move.ts';
 import { isProtectedName } from '../refs.ts';
 import { findAdvanceOfMove } from '../tables/advances.ts';
-import { findChangesetRow } from '../tables/changesets.ts';
+import { type ChangesetRow, findChangesetRow } from '../tables/changesets.ts';
 import { listHeadKeys, listMovesAfter, type RefMoveRow } from '../tables/ref-moves.ts';
 import { findRef, listRefs } from '../tables/refs.ts';
 import { checking, type Findings } from './findings.ts';
@@ -14,55 +14,111 @@ import { checking, type Findings } from './findings.ts';
 const movesPerChunk = 200;
 const refsPerChunk = 200;
 
+/** What the moves of one ref say so far. */
+interface RefMoves {
+  readonly first: RefMoveRow;
+  readonly last: RefMoveRow;
+  /** Number of the changeset that the last one went to; undefined when there is none. */
+  readonly headSeq: number | undefined;
+}
+
 /** The walk over all ref moves of a store, of which those of one project are verified. */
 export interface MoveWalk {
   readonly projectId: ProjectId;
-  readonly keys: readonly { readonly firstSeq: number; readonly verify: Verifier | undefined }[];
-  /** First and last move of each ref of the project so far. */
-  readonly refs: Map<string, { readonly first: RefMoveRow; readonly last: RefMoveRow }>;
+  readonly keys: readonly { readonly firstSeq: number; readonly verify: BackgroundVerifier | undefined }[];
+  /** The moves of each ref of the project so far. */
+  readonly refs: Map<string, RefMoves>;
   /** The last move number that was looked at. */
   readonly after: number;
 }
 
+/** A page of moves: where the walk stands, and their signatures, which are verified in the background. */
+export interface MovePage {
+  readonly walk: MoveWalk;
+  /** Resolves with all that was found about the page, in the order of its moves. */
+  readonly found: Promise<readonly Found[]>;
+}
+
+interface Found {
+  readonly where: string;
+  readonly problem: string;
+}
+
 /** Starts the walk. */
 export function openMoveWalk(db: ReadableDb, projectId: ProjectId): MoveWalk {
-  const keys = listHeadKeys(db).map((key) => ({ firstSeq: key.first_seq, verify: createVerifier(key.public_key) }));
+  const keys = listHeadKeys(db).map((key) => ({
+    firstSeq: key.first_seq,
+    verify: createBackgroundVerifier(key.public_key),
+  }));
   return { projectId, keys, refs: new Map(), after: 0 };
 }
 
 /** Verifies the next moves: numbers without a gap, and for the project's own all that their rows say. Undefined at the end. */
-export function verifyMoves(db: ReadableDb, walk: MoveWalk, findings: Findings): MoveWalk | undefined {
+export function verifyMoves(db: ReadableDb, walk: MoveWalk): MovePage | undefined {
   const moves = listMovesAfter(db, walk.after, movesPerChunk);
+  const sight = openSight(db);
+  const found: Promise<readonly Found[]>[] = [];
   let after = walk.after;
   for (const move of moves) {
-    if (move.seq !== after + 1) findings.add(`ref move ${after + 1}`, 'it is missing');
+    if (move.seq !== after + 1)
+      found.push(Promise.resolve([{ where: `ref move ${after + 1}`, problem: 'it is missing' }]));
     after = move.seq;
-    if (move.project_id !== walk.projectId) continue;
-    const where = `ref move ${move.seq} of ${move.ref_name}`;
-    checking(findings, where, () => verifyMove(db, walk, move, (problem) => findings.add(where, problem)));
-    walk.refs.set(move.ref_name, { first: walk.refs.get(move.ref_name)?.first ?? move, last: move });
+    if (move.project_id === walk.projectId) found.push(verifyOne(sight, walk, move));
   }
-  return moves.length === 0 ? undefined : { ...walk, after };
+  return moves.length === 0
+    ? undefined
+    : { walk: { ...walk, after }, found: Promise.all(found).then((all) => all.flat()) };
 }
 
 type Report = (problem: string) => void;
 
-function verifyMove(db: ReadableDb, walk: MoveWalk, move: RefMoveRow, report: Report): void {
+/** All that is wrong about a move, its signature first; the walk has passed it when this returns. */
+function verifyOne(sight: Sight, walk: MoveWalk, move: RefMoveRow): Promise<readonly Found[]> {
+  const where = `ref move ${move.seq} of ${move.ref_name}`;
+  const found: Found[] = [];
+  const report = (problem: string): void => void found.push({ where, problem });
+  const before = walk.refs.get(move.ref_name);
+  let headSeq: number | undefined;
+  let signature = Promise.resolve(false);
+  checking({ add: (_, problem) => report(problem) }, where, () => {
+    signature = verifySignature(walk, move);
+    const to = findChangesetRow(sight.db, move.to_head);
+    headSeq = to?.seq;
+    verifyMove(sight, move, before, to, report);
+  });
+  walk.refs.set(move.ref_name, { first: before?.first ?? move, last: move, headSeq });
+  return signature.then((holds) => (holds ? found : [{ where, problem: 'its signature does not verify' }, ...found]));
+}
+
+function verifySignature(walk: MoveWalk, move: RefMoveRow): Promise<boolean> {
   const key = walk.keys.findLast((one) => one.firstSeq <= move.seq);
-  if (key?.verify?.(headMoveBytes(move), move.signature) !== true) report('its signature does not verify');
+  return key?.verify?.(headMoveBytes(move), move.signature) ?? Promise.resolve(false);
+}
+
+function verifyMove(
+  sight: Sight,
+  move: RefMoveRow,
+  before: RefMoves | undefined,
+  to: ChangesetRow | undefined,
+  report: Report,
+): void {
   if (Date.parse(move.moved_at) !== move.moved_ms) report('its time is stored in two forms that differ');
-  const to = findChangesetRow(db, move.to_head);
   if (to === undefined || to.project_id !== move.project_id)
     report('it goes to a changeset that its project does not have');
   if (to?.chain_digest !== move.chain_digest)
     report('the chain digest that it signed is not that of the changeset it goes to');
-  const before = walk.refs.get(move.ref_name)?.last;
-  if (move.from_head !== (before?.to_head ?? '')) report('it does not start where the ref stood');
-  if (move.epoch !== epochAfter(before, move.moved_ms)) report('its epoch is not that of its time');
-  const from = move.from_head === '' ? undefined : findChangesetRow(db, move.from_head);
-  if (to !== undefined && from !== undefined && !sees(openSight(db), to.seq, from.seq))
+  if (move.from_head !== (before?.last.to_head ?? '')) report('it does not start where the ref stood');
+  if (move.epoch !== epochAfter(before?.last, move.moved_ms)) report('its epoch is not that of its time');
+  const fromSeq = findFromSeq(sight.db, move, before);
+  if (to !== undefined && fromSeq !== undefined && !sees(sight, to.seq, fromSeq))
     report('it goes to no descendant of the head before');
-  verifyCause(db, move, to?.expected_seq ?? null, from?.seq ?? null, report);
+  verifyCause(sight.db, move, to?.expected_seq ?? null, fromSeq ?? null, report);
+}
+
+/** The number of the head that a move starts from: known when it is where the ref stood. */
+function findFromSeq(db: ReadableDb, move: RefMoveRow, before: RefMoves | undefined): number | undefined {
+  if (move.from_head === '') return undefined;
+  return move.from_head === before?.last.to_head ? before.headSeq : findChangesetRow(db, move.from_head)?.seq;
 }
 
 /** A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head or a fast-forward. */
