@@ -1,7 +1,7 @@
 // Every digest of the protocol, each over bytes that are written here and nowhere else. All are SHA-256 in lower-case
 // hex. Inputs are structural: a row, a parsed request or a contract object may be passed as it is.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
 import { type Encodable, encodeCanonical, encodePlain, ordered } from './json.ts';
 import { compareUtf8 } from './text.ts';
@@ -48,22 +48,35 @@ export type DigestedRequest = DigestedChangeset & {
 
 /** SHA-256 of the text's UTF-8 bytes, or of the bytes, in lower-case hex. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }
 
 /** The bytes under `integrityDigest`, as text (lethe.md §3.1): alphabetical keys, no parents written as `null`. */
 export function integrityPreimage(changeset: DigestedChangeset): string {
-  return encodePlain({
-    ...attribution(changeset),
-    schema_version: changeset.schema_version,
-    project_id: changeset.project_id,
-    ref_name: changeset.ref_name,
-    parent_ids: changeset.parent_ids.length === 0 ? null : changeset.parent_ids,
-    author_principal: changeset.author_principal,
-    message: changeset.message,
-    idempotency_key: changeset.idempotency_key,
-    ...body(changeset),
-  });
+  const { ops, evidence, verification } = body(changeset);
+  return encodePlain(
+    // In the order to which a map of these keys is sorted.
+    ordered({
+      actor_id: changeset.actor_id ?? '',
+      author_principal: changeset.author_principal,
+      context_manifest_id: changeset.context_manifest_id ?? '',
+      environment: changeset.environment ?? '',
+      evidence,
+      idempotency_key: changeset.idempotency_key,
+      message: changeset.message,
+      model: changeset.model ?? '',
+      ops,
+      parent_ids: changeset.parent_ids.length === 0 ? null : changeset.parent_ids,
+      persona_id: changeset.persona_id ?? '',
+      project_id: changeset.project_id,
+      ref_name: changeset.ref_name,
+      schema_version: changeset.schema_version,
+      session_id: changeset.session_id ?? '',
+      surface: changeset.surface ?? '',
+      topic_id: changeset.topic_id ?? '',
+      verification,
+    }),
+  );
 }
 
 /** The integrity digest of a changeset, algorithm v2 (lethe.md §3.1). Covers neither its id nor its time. */
@@ -116,7 +129,11 @@ function attribution(changeset: DigestedChangeset): { readonly [name: string]: E
   };
 }
 
-function body(changeset: DigestedChangeset): { readonly [name: string]: Encodable } {
+function body(changeset: DigestedChangeset): {
+  readonly ops: Encodable;
+  readonly evidence: Encodable;
+  readonly verification: Encodable;
+} {
   return {
     ops: (changeset.ops ?? []).map(encodableOp),
     evidence: changeset.evidence === undefined ? [] : changeset.evidence,

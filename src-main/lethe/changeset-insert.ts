@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { chainDigest, type DigestedChangeset, integrityDigest } from '../canonical/digest.ts';
 import type { WritableDb } from '../sqlite/driver.ts';
+import type { ChangesetParts } from './changeset-rows.ts';
 import { extendProjection } from './projection/extend.ts';
 import { insertAttestations } from './tables/attestations.ts';
 import { type ChangesetRow, insertChangesetRow, insertParents } from './tables/changesets.ts';
@@ -67,8 +68,14 @@ export function digestedDraft(
   };
 }
 
+/** A changeset as it was just written: what reading it back would give. */
+export interface InsertedChangeset {
+  readonly row: ChangesetRow;
+  readonly parts: ChangesetParts;
+}
+
 /** Writes a changeset whole: its row with all digests, parents, ops, payloads, attestations and its part of the derived index. */
-export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: ChangesetStamp): ChangesetRow {
+export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: ChangesetStamp): InsertedChangeset {
   const digested = digestedDraft(draft);
   const createdAt = toTimestamp(stamp.createdMs);
   const integrity = integrityDigest(digested);
@@ -105,9 +112,14 @@ export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: Ch
   const seq = insertChangesetRow(db, row);
   const parentSeqs = draft.parents.map((parent) => parent.seq);
   insertParents(db, seq, parentSeqs);
-  insertOps(db, seq, draft.ops);
-  insertAttestations(db, seq, 'evidence', draft.evidence);
-  insertAttestations(db, seq, 'verification', draft.verification);
+  const parts: ChangesetParts = {
+    parents: draft.parents,
+    ops: insertOps(db, seq, draft.ops),
+    attestations: [
+      ...insertAttestations(db, seq, 'evidence', draft.evidence),
+      ...insertAttestations(db, seq, 'verification', draft.verification),
+    ],
+  };
   extendProjection(db, {
     seq,
     projectId: draft.projectId,
@@ -115,5 +127,5 @@ export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: Ch
     parents: parentSeqs,
     ops: draft.ops,
   });
-  return { ...row, seq };
+  return { row: { ...row, seq }, parts };
 }

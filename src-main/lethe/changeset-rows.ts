@@ -2,6 +2,7 @@ import type { Changeset, Op } from '../../src-preload/contract/changeset.ts';
 import { schemaVersion } from '../../src-preload/contract/changeset.ts';
 import type { ChangesetId, Digest, ProjectId, Timestamp } from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
+import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import { type DigestedChangeset, integrityDigest } from '../canonical/digest.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
@@ -45,11 +46,33 @@ export function readChangeset(db: ReadableDb, row: ChangesetRow): Changeset {
   return toChangeset(row, readParts(db, row.seq));
 }
 
-/** Builds the wire form of stored rows and verifies its integrity digest. Throws INTEGRITY_MISMATCH. */
-export function toChangeset(row: ChangesetRow, parts: ChangesetParts): Changeset {
+/** Verifies that a changeset is what its digest says, all of it read from the store. Throws INTEGRITY_MISMATCH. */
+export function requireIntegrity(db: ReadableDb, row: ChangesetRow): void {
+  requireDigested(row, readParts(db, row.seq));
+}
+
+function toChangeset(row: ChangesetRow, parts: ChangesetParts): Changeset {
+  return composeChangeset(row, requireDigested(row, parts));
+}
+
+/**
+ * The wire form of a changeset that was written a moment ago, in this transaction: built from what was stored, byte for
+ * byte, instead of reading that back. Its digest was taken over the same content.
+ */
+export function writtenChangeset(row: ChangesetRow, parts: ChangesetParts): Changeset {
+  const digested = digestedChangeset(row, parts);
+  assert(digested !== undefined, 'what was just encoded is JSON');
+  return composeChangeset(row, digested);
+}
+
+function requireDigested(row: ChangesetRow, parts: ChangesetParts): Digested {
   const digested = digestedChangeset(row, parts);
   if (digested === undefined || integrityDigest(digested) !== row.integrity_digest)
     throw integrityMismatch(row.changeset_id);
+  return digested;
+}
+
+function composeChangeset(row: ChangesetRow, digested: Digested): Changeset {
   const { ops, evidence, verification } = digested;
   return {
     changeset_id: row.changeset_id as ChangesetId,

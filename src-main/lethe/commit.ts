@@ -6,7 +6,13 @@ import { requestDigest } from '../canonical/digest.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { CommitInput } from './api.ts';
 import { digestedDraft, insertChangeset } from './changeset-insert.ts';
-import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
+import {
+  changesetNotFound,
+  getChangesetRow,
+  readChangeset,
+  requireIntegrity,
+  writtenChangeset,
+} from './changeset-rows.ts';
 import { contestedMemories } from './projection/contested.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { parentsView } from './projection/view.ts';
@@ -42,7 +48,7 @@ export function commitChangeset(db: WritableDb, emit: Emit, context: VerbContext
   const ref = request.advanceRef ? requireMovable(db, request, parents) : undefined;
   requireUncontested(db, parents);
   const stamp = { changesetId: context.ids.uuidv7(), createdMs: context.clock.nowMs(), isRoot: false };
-  const row = insertChangeset(
+  const { row, parts } = insertChangeset(
     db,
     { ...request, parents },
     { ...stamp, expectedSeq: ref?.headSeq ?? null, requestDigest: digest },
@@ -54,7 +60,7 @@ export function commitChangeset(db: WritableDb, emit: Emit, context: VerbContext
     ref_name: request.refName,
   });
   if (ref !== undefined) moveRef(db, emit, context, request, ref, row);
-  return readChangeset(db, row);
+  return writtenChangeset(row, parts);
 }
 
 /** The digest of the request by which a replay is told from another request (`lethe.md` §3.2). */
@@ -83,7 +89,7 @@ function readParents(db: ReadableDb, request: CommitRequest): readonly Changeset
     const field = `parent_ids[${index}]`;
     const row = getChangesetRow(db, id, field);
     if (row.project_id !== request.projectId) throw changesetNotFound(id, field);
-    readChangeset(db, row);
+    requireIntegrity(db, row);
     return row;
   });
 }
@@ -148,7 +154,8 @@ function moveRef(
 ): void {
   const { project_id: projectId, ref_name: refName } = from.ref;
   const movedMs = context.clock.nowMs();
-  if (!updateRefHead(db, { projectId, refName, fromSeq: from.headSeq, toSeq: to.seq, movedAt: toTimestamp(movedMs) })) {
+  const movedAt = toTimestamp(movedMs);
+  if (!updateRefHead(db, { projectId, refName, fromSeq: from.headSeq, toSeq: to.seq, movedAt })) {
     throw refMoved(refName, from.ref.head_changeset_id, getRef(db, projectId, refName).ref.head_changeset_id);
   }
   const move = { projectId, refName, fromHead: from.ref.head_changeset_id, to, movedMs };

@@ -47,7 +47,7 @@ function createProject(
   const createdMs = context.clock.nowMs();
   const createdAt = toTimestamp(createdMs);
   insertProject(db, input.projectId, createdAt);
-  const root = insertChangeset(db, legacyRootDraft(input.projectId), {
+  const { row: root } = insertChangeset(db, legacyRootDraft(input.projectId), {
     changesetId: context.ids.uuidv7(),
     createdMs,
     isRoot: true,

@@ -35,6 +35,33 @@ beforeEach(async () => {
 afterEach(() => temp.remove());
 
 describe('what is stored', () => {
+  test('L24 whatever is committed is answered exactly as it is read afterwards', async () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\u0000', '<&>\u2028', '\ud800', 'ﬁ é', '__proto__', '1', '-0'),
+    );
+    const number = fc.double({ min: -0, max: 1, noNaN: true });
+    const json = fc.oneof(text, number, fc.boolean(), fc.array(text));
+    const map = fc.dictionary(text, json, { maxKeys: 4 });
+    const op = fc.tuple(text, json, map, number);
+    await fc.assert(
+      fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 4 }), map, map, text, async (ops, one, two, model) => {
+        const made = await history.commit(
+          branch,
+          ops.map(([content, subject, approval, confidence]) =>
+            add(`content ${content}`, { subject, approval, confidence, tags: [`t${content}`] }),
+          ),
+          { evidence: [{ source: 'a', one }, two], verification: [two], model },
+        );
+        const read = temp.lethe.findChangeset(made.changeset_id);
+        expect(JSON.stringify(made)).toBe(JSON.stringify(read));
+        expect(made).toEqual(read);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test('L24 digests are taken before the write and are those of what is read', async () => {
     const root = temp.lethe.findChangeset(history.head(main));
     const made = await history.commit(branch, [add('<b>&\u2028', { confidence: -0 }), addAs('x', 'y')], {

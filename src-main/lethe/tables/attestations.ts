@@ -21,17 +21,21 @@ export function listAttestationRows(db: ReadableDb, from: number, upto: number):
     .all(from, upto);
 }
 
-/** Writes one list of a changeset. */
+/** Writes one list of a changeset; answers it as it is stored. */
 export function insertAttestations(
   db: WritableDb,
   seq: number,
   list: AttestationList,
   entries: readonly JsonObject[],
-): void {
+): readonly AttestationRow[] {
   const insert = db.command<[number, string, number, string]>(
     'INSERT INTO memory_attestations (seq, list, position, body) VALUES (?, ?, ?, ?)',
   );
-  for (const [position, entry] of entries.entries()) insert.run(seq, list, position, encodePlain(entry));
+  return entries.map((entry, position) => {
+    const body = encodePlain(entry);
+    insert.run(seq, list, position, body);
+    return { seq, list, position, body };
+  });
 }
 
 /** The entries of one list among the rows of one changeset. */

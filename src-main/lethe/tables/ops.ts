@@ -31,17 +31,24 @@ export function findOpPayload(db: ReadableDb, op: number): string | undefined {
   return db.query<[number], { body: string }>('SELECT body FROM memory_op_payloads WHERE op = ?').get(op)?.body;
 }
 
-/** Writes the ops of a changeset and their payloads. */
-export function insertOps(db: WritableDb, seq: number, ops: readonly Op[]): void {
+/** Writes the ops of a changeset and their payloads; answers them as they are stored. */
+export function insertOps(db: WritableDb, seq: number, ops: readonly Op[]): readonly OpRow[] {
   const insertOp = db.command<[number, string, string | null, string | null]>(
     'INSERT INTO memory_changeset_ops (op, op_type, target_event_id, resulting_event_id) VALUES (?, ?, ?, ?)',
   );
   const insertPayload = db.command<[number, string]>('INSERT INTO memory_op_payloads (op, body) VALUES (?, ?)');
-  for (const op of ops) {
-    const number = opNumber(seq, op.ordinal);
-    insertOp.run(number, op.op_type, op.target_event_id ?? null, op.resulting_event_id ?? null);
-    if (op.payload !== undefined) insertPayload.run(number, encodePlain(op.payload));
-  }
+  return ops.map((op) => {
+    const row: OpRow = {
+      op: opNumber(seq, op.ordinal),
+      op_type: op.op_type,
+      target_event_id: op.target_event_id ?? null,
+      resulting_event_id: op.resulting_event_id ?? null,
+      body: op.payload === undefined ? null : encodePlain(op.payload),
+    };
+    insertOp.run(row.op, row.op_type, row.target_event_id, row.resulting_event_id);
+    if (row.body !== null) insertPayload.run(row.op, row.body);
+    return row;
+  });
 }
 
 /** A stored row as an op. A payload that is no JSON object is thrown as it is: the reader names the changeset. */
