@@ -35,6 +35,8 @@ export function openStore(
     connection.pragma('foreign_keys = ON');
     connection.pragma('trusted_schema = OFF');
     connection.pragma('recursive_triggers = ON');
+    // The savepoint of a verb remembers pages: in memory, and never in a file of the system's temp folder.
+    connection.pragma('temp_store = MEMORY');
     connection.pragma(`wal_autocheckpoint = ${tuning.autocheckpointPages}`);
     requirePragma(connection, 'journal_mode', 'wal');
     requirePragma(connection, 'synchronous', 2);

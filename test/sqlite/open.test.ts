@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -40,6 +40,28 @@ describe('opening', () => {
 
   test('S1 a store that cannot have WAL is refused', () => {
     expect(faultOf(() => openStore(':memory:', [first], clock)).code).toBe('STORE_UNAVAILABLE');
+  });
+
+  test.runIf(process.platform === 'linux')('S7 what a savepoint sets aside is kept in memory, in no file', () => {
+    const openFiles = (): readonly string[] =>
+      readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`);
+        } catch {
+          return [];
+        }
+      });
+    const connection = openStore(path, [first], clock);
+    const insert = connection.command<[number, string]>('INSERT INTO a (id, name) VALUES (?, ?)');
+    for (let id = 0; id < 500; id += 1) insert.run(id, `${id} ${'x'.repeat(400)}`);
+    const before = openFiles();
+    connection.exec('BEGIN IMMEDIATE');
+    connection.savepoint(() => {
+      connection.exec("UPDATE a SET name = name || 'y'");
+      expect(openFiles().filter((file) => !before.includes(file))).toEqual([]);
+    });
+    connection.exec('COMMIT');
+    connection.close();
   });
 
   test('S2 migrations apply once, in order, with their record', () => {
