@@ -313,4 +313,55 @@ describe('two sides', () => {
     expect(context().total_active).toBe(2);
     expect(get('c').memory.status).toBe('duplicate');
   });
+
+  test.each<[string, OpDraft, OpDraft, readonly string[]]>([
+    ['marked a duplicate of it', duplicate('a', 'b'), duplicate('b', 'a'), ['a', 'b']],
+    ['retired it', duplicate('a', 'b'), supersede('b'), ['b']],
+    ['corrected it to a new id', duplicate('a', 'b'), correct('b', { content: 'x' }, 'b-2'), []],
+    ['superseded it by another', duplicate('a', 'b'), supersede('b', { content: 'newer' }, 'b-2'), []],
+    ['marked it a duplicate of a third', duplicate('a', 'b'), duplicate('b', 'c'), []],
+    ['proposed to give it up', duplicate('a', 'b'), deprecate('b'), []],
+  ])('L142 a duplicate of a memory, when the other side %s', async (_, mark, other, contested) => {
+    await history.commit(side, [mark]);
+    await history.commit(work, [other]);
+    const heads = { targetHead: history.head(work), head: history.head(side) };
+    const preview = temp.lethe.mergePreview({ projectId: history.project, ...heads });
+    expect(preview).toMatchObject({ contested_memory_ids: contested, contested_total: contested.length });
+    const merged = history.mergeInto(work, side);
+    if (contested.length === 0) return expect((await merged).parent_ids).toHaveLength(2);
+    return expect(await codes(merged)).toMatchObject({
+      code: 'BOTH_SIDES_TOUCHED',
+      data: { memory_ids: contested, total: contested.length },
+    });
+  });
+
+  test('L142 what one side marked and gave up by itself is its own business, and a mark ends when its id is given again', async () => {
+    await history.commit(side, [duplicate('a', 'b')]);
+    await history.commit(side, [supersede('b')]);
+    await history.commit(work, [supersede('c')]);
+    await history.mergeInto(work, side);
+    expect(context().total_active).toBe(0);
+    await history.commit(work, [addAs('d', 'fourth'), addAs('e', 'fifth')]);
+    await history.branch('refs/topics/third', work);
+    await history.commit('refs/topics/third', [duplicate('d', 'e'), addAs('d', 'fourth again')]);
+    await history.commit(work, [supersede('e')]);
+    await history.mergeInto(work, 'refs/topics/third');
+    expect(context().memories.map(({ content }) => content)).toEqual(['fourth again']);
+  });
+
+  test('L142 of many marks on one side each is looked at, also where the other side did far less', async () => {
+    const ids = Array.from({ length: 300 }, (_, n) => `m${String(n).padStart(3, '0')}`);
+    await history.commit(
+      work,
+      ids.map((id) => addAs(id, `text of ${id}`)),
+    );
+    await history.branch('refs/topics/third', work);
+    await history.commit(
+      'refs/topics/third',
+      ids.slice(0, 299).map((id) => duplicate(id, 'm299')),
+    );
+    await history.commit('refs/topics/third', [duplicate('a', 'c')]);
+    await history.commit(work, [supersede('c')]);
+    expect(await codes(history.mergeInto(work, 'refs/topics/third'))).toMatchObject({ data: { memory_ids: ['c'] } });
+  });
 });

@@ -37,6 +37,10 @@ describe('query plans of the derived index', () => {
     ],
     [touchQueries.ofMemory, 'SEARCH memory_touches USING PRIMARY KEY (memory=? AND key>? AND key<?)'],
     [touchQueries.linked, 'SEARCH memory_touches USING INDEX memory_touches_linked (memory=? AND key<?)'],
+    [
+      touchQueries.duplicatesOfChain,
+      'SEARCH memory_touches USING INDEX memory_duplicates_by_chain (chain=? AND key>? AND key<?)',
+    ],
     [placeQueries.bySeq, 'SEARCH memory_places USING INTEGER PRIMARY KEY (rowid=?)'],
     [
       placeQueries.byPosition,

@@ -4,6 +4,7 @@ import { lethe0002TextIndex } from './lethe-0002-text-index.ts';
 import { lethe0003Projection } from './lethe-0003-projection.ts';
 import { lethe0004Operations } from './lethe-0004-operations.ts';
 import { lethe0005TextPostings } from './lethe-0005-text-postings.ts';
+import { lethe0006Duplicates } from './lethe-0006-duplicates.ts';
 
 /** Lethe's steps of `lethe.db`, in the order in which they are applied. */
 export const letheMigrations: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const letheMigrations: readonly Migration[] = [
   lethe0003Projection,
   lethe0004Operations,
   lethe0005TextPostings,
+  lethe0006Duplicates,
 ];

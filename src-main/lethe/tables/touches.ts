@@ -58,6 +58,8 @@ export const touchQueries = {
   ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = +? AND key > +? AND key <= +? ORDER BY key LIMIT +?`,
   linked: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_linked
     WHERE memory = +? AND key <= +? AND linked IS NOT NULL ORDER BY key DESC LIMIT +?`,
+  duplicatesOfChain: `SELECT ${columns} FROM memory_touches INDEXED BY memory_duplicates_by_chain
+    WHERE chain = +? AND key > +? AND key <= +? AND status = 4 ORDER BY key LIMIT +?`,
 } as const;
 
 /** The newest touch of a memory at or below an op number, visible or not. */
@@ -98,6 +100,20 @@ export function listTouchesOfChain(
 ): readonly Touch[] {
   return db
     .query<[number, number, number, number], TouchRow>(touchQueries.ofChainAscending)
+    .all(chain, after, upTo, limit)
+    .map(toTouch);
+}
+
+/** Touches of a chain with `after` < key ≤ `upTo` that marked their memory a duplicate, oldest first. */
+export function listDuplicatesOfChain(
+  db: ReadableDb,
+  chain: number,
+  after: number,
+  upTo: number,
+  limit: number,
+): readonly Touch[] {
+  return db
+    .query<[number, number, number, number], TouchRow>(touchQueries.duplicatesOfChain)
     .all(chain, after, upTo, limit)
     .map(toTouch);
 }
