@@ -161,12 +161,14 @@ export type ChainLink = {
 
 /** The digest that binds a changeset's id, time, content and whole history (lethe.md §0.2). Parents in parent order. */
 export function chainDigest(link: ChainLink): string {
-  return domainDigest('lethe/chain/v1', {
+  // In the order to which a map of these keys is sorted.
+  const columns = ordered({
     changeset_id: link.changeset_id,
     created_at: link.created_at,
     integrity_digest: link.integrity_digest,
     parents: link.parents,
   });
+  return domainDigest('lethe/chain/v1', columns);
 }
 
 /** SHA-256 of an ASCII domain, one LF and the canonical encoding of the value: the form of all our own digests. */

@@ -89,17 +89,19 @@ export type HeadMove = {
 
 /** The bytes under the signature of a ref move, as text: `lethe/head/v1`, one LF, canonical columns (lethe.md §0.2). */
 export function headMoveBytes(move: HeadMove): string {
-  return `lethe/head/v1\n${encodeCanonical({
-    seq: move.seq,
-    project_id: move.project_id,
-    ref_name: move.ref_name,
-    from_head: move.from_head,
-    to_head: move.to_head,
-    moved_at: move.moved_at,
-    principal: move.principal,
+  // In the order to which a map of these keys is sorted.
+  const columns = ordered({
     cause: move.cause,
     chain_digest: move.chain_digest,
-  })}`;
+    from_head: move.from_head,
+    moved_at: move.moved_at,
+    principal: move.principal,
+    project_id: move.project_id,
+    ref_name: move.ref_name,
+    seq: move.seq,
+    to_head: move.to_head,
+  });
+  return `lethe/head/v1\n${encodeCanonical(columns)}`;
 }
 
 /** Signs with one Ed25519 key. `publicKey` is the raw 32 bytes in base64url, signatures are the raw 64 bytes so. */
