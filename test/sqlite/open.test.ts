@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -42,9 +42,10 @@ describe('opening', () => {
     expect(faultOf(() => openStore(':memory:', [first], clock)).code).toBe('STORE_UNAVAILABLE');
   });
 
-  test.runIf(process.platform === 'linux')('S7 what a savepoint sets aside is kept in memory, in no file', () => {
+  test('S7 what a savepoint sets aside is kept in memory, in no file', () => {
+    // Other systems do not list the open files of a process: there nothing is compared.
     const openFiles = (): readonly string[] =>
-      readdirSync('/proc/self/fd').flatMap((fd) => {
+      (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : []).flatMap((fd) => {
         try {
           return readlinkSync(`/proc/self/fd/${fd}`);
         } catch {
