@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { systemIds } from '../base/ids.ts';
 import { openLog } from '../base/log.ts';
-import { parseOutput } from '../commands/bind.ts';
+import { parseOutput, rowOf } from '../commands/bind.ts';
 import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
 import { readHost } from '../home/host-file.ts';
 import { findOwnerKey } from '../home/keys.ts';
@@ -21,6 +22,8 @@ export interface AccessOptions {
   readonly env: Environment;
   /** Whether a home that does not exist yet may be made. */
   readonly create: boolean;
+  /** Only the store is looked at: a home that holds no policy engine is left without one. */
+  readonly storeOnly: boolean;
 }
 
 /**
@@ -40,7 +43,8 @@ export async function openAccess(options: AccessOptions): Promise<OwnerAccess> {
       );
     }
     try {
-      return await openFiles(options);
+      const alone = options.storeOnly && existsSync(paths.letheDb) && !existsSync(paths.charonDb);
+      return await (alone ? openStoreAlone(options) : openFiles(options));
     } catch (thrown) {
       if (!isLocked(thrown) || Date.now() > giveUpAt) throw thrown;
     }
@@ -85,4 +89,42 @@ async function openFiles({ home, env }: AccessOptions): Promise<OwnerAccess> {
   });
   const caller = app.ownerCaller('files');
   return { call: (name, input) => app.commands.call(name, input, caller), close: () => app.close() };
+}
+
+/** A home of the store alone, as `lethe serve` makes it for gateways: verified as it is, and nothing else. */
+async function openStoreAlone({ home: root, env }: AccessOptions): Promise<OwnerAccess> {
+  const { openHome } = await import('../home/open.ts');
+  const { openLethe } = await import('../lethe/lethe.ts');
+  const common = { clock: systemClock, ids: systemIds() };
+  const home = openHome({ root, env, ...common });
+  try {
+    const lethe = openLethe({
+      ...common,
+      ...{ path: home.paths.letheDb, readOnly: home.recovery, tuning: home.tuning, log: openLog('warn') },
+      headSigner: home.keys.head,
+      mergeKeys: home.keys.merges.verifying,
+      onEvents: () => {},
+    });
+    return {
+      call: async (name, input) => {
+        if (name !== 'store.verify_chain') throw policyEngineMissing();
+        const { project } = rowOf('store.verify_chain').input.parse(input);
+        return parseOutput(name, await lethe.verifyChain(project));
+      },
+      close: async () => {
+        lethe.close();
+        home.release();
+      },
+    };
+  } catch (thrown) {
+    home.release();
+    throw thrown;
+  }
+}
+
+function policyEngineMissing(): Fault {
+  return new Fault(
+    'HOME_INVALID',
+    'This home holds a store alone, for gateways. Ask its door (lethe serve), or bring the policy engine in: charon principal list.',
+  );
 }

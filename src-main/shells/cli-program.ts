@@ -63,7 +63,10 @@ export function createProgram(name: string, description: string): Program {
   const act: Program['act'] = async (verb, options) => {
     const session = common();
     const { openAccess } = await import('./cli-access.ts');
-    const access = await openAccess({ home: session.home, env: process.env, create: options?.create ?? false });
+    const access = await openAccess({
+      ...{ home: session.home, env: process.env, create: options?.create ?? false },
+      storeOnly: name === 'lethe',
+    });
     code = await withAccess(access, (call) => verb({ ...session, call }));
   };
   return {

@@ -58,6 +58,15 @@ test('T85 serve prints one ready line, needs no key on a home of its own, keeps 
   }
   expect(existsSync(join(home, 'charon.db'))).toBe(false);
   expect(statSync(join(home, 'lethe.db')).mode & 0o777).toBe(0o600);
+  // To look at the store brings no policy engine in, which would make the door ask for a key.
+  const verified = await runProgram('lethe', ['verify-chain', 'demo', '--home', home, '--json']);
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('"ok":true') });
+  expect((await runProgram('lethe', ['verify-chain', 'other', '--home', home])).code).toBe(1);
+  expect(await runProgram('lethe', ['memory', 'log', 'demo', '--home', home])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('store alone'),
+  });
+  expect(existsSync(join(home, 'charon.db'))).toBe(false);
   // Later the policy engine may come to the same home.
   expect((await runProgram('charon', ['principal', 'list', '--home', home])).code).toBe(0);
 });
@@ -67,6 +76,7 @@ test('T85 what cannot be served is refused before anything listens: usage 2, the
   for (const [args, env, code, text] of [
     [['--http', 'nowhere'], {}, 2, /HOST:PORT/],
     [['--http', '0.0.0.0:0'], {}, 3, /LETHE_API_KEY/],
+    [['--http', '192.0.2.1:0'], { LETHE_API_KEY: 'secret' }, 2, /no such address/],
     [[], { LETHE_MODE: 'hybrid' }, 3, /LETHE_MODE/],
     [[], { LETHE_TRUST: 'everyone' }, 3, /LETHE_TRUST/],
     [[], { LETHE_API_KEY: 'two words' }, 3, /LETHE_API_KEY/],

@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { requestBytesMax } from '../../../src-preload/contract/limits.ts';
 import { assert } from '../../base/assert.ts';
-import { toFault } from '../../base/fault.ts';
+import { Fault, toFault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
 import type { Lethe } from '../../lethe/api.ts';
 import { logOwnFault } from '../door-server.ts';
@@ -67,7 +67,7 @@ export function letheRoutes(deps: RouteDeps): readonly Route[] {
 
 /**
  * Opens the store's own HTTP protocol (`lethe.md` §1, D23): a codec over the store's verbs for gateways. Throws HOME_INVALID
- * for a bind that needs a key, PORT_TAKEN.
+ * for a bind that needs a key, INPUT_INVALID for an address that this machine has not, PORT_TAKEN.
  */
 export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHttp> {
   const { bind, log } = options;
@@ -104,7 +104,7 @@ function listen(server: Server, { host, port }: Bind): Promise<number> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE' || error.code === 'EACCES';
       if (taken) portTaken(port).then(reject, reject);
-      else reject(error);
+      else reject(addressCodes.has(error.code ?? '') ? addressMissing(error) : error);
     });
     server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
       const address = server.address();
@@ -112,6 +112,14 @@ function listen(server: Server, { host, port }: Bind): Promise<number> {
       resolve(address.port);
     });
   });
+}
+
+/** What the system says of a host that is none of this machine's, or that no name stands for. */
+const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EAFNOSUPPORT']);
+
+function addressMissing(cause: Error): Fault {
+  const message = '--http: this machine has no such address. Write one of its own, such as 127.0.0.1:18485.';
+  return new Fault('INPUT_INVALID', message, { field: '--http' }, { cause });
 }
 
 /** The names that a request may call this door by: its own, and on a wider bind those of this machine. */
