@@ -132,7 +132,7 @@ function requireUncontested(db: ReadableDb, parents: readonly ChangesetRow[]): v
 export function bothSidesTouched(memoryIds: readonly string[], total: number): Fault {
   return new Fault(
     'BOTH_SIDES_TOUCHED',
-    'parent_ids: both sides changed the same memories. Bring the target into the branch without them, or change them on one side only.',
+    'parent_ids: both sides changed the same memories, or one retired what the other keeps in place of a duplicate. Bring the target into the branch without them, or change them on one side only.',
     {
       memory_ids: memoryIds,
       total,

@@ -20,7 +20,7 @@ export function decideMergeShape(preview: MergePreview, head: ChangesetId): Merg
   if (preview.contested_total > 0) {
     throw new Fault(
       'BOTH_SIDES_TOUCHED',
-      `Both sides changed ${preview.contested_total} of the same memories since they parted. Bring the branch up to date with the target and propose it anew.`,
+      `Both sides changed ${preview.contested_total} of the same memories since they parted, or one retired what the other keeps in place of a duplicate. Bring the branch up to date with the target and propose it anew.`,
       {
         memory_ids: preview.contested_memory_ids.slice(0, namedIdsMax),
         total: preview.contested_total,

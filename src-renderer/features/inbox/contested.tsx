@@ -10,8 +10,8 @@ export function Contested({ preview }: { readonly preview: MergePreview | null }
   return (
     <section className="mg-contested" aria-label="Changed on both sides">
       <p>
-        Since they parted, shared memory and this proposal both changed what is listed here. Request changes, so that
-        its author starts again from the present head.
+        Since they parted, shared memory and this proposal both changed what is listed here, or one retired what the
+        other keeps in place of a duplicate. Request changes, so that its author starts again from the present head.
       </p>
       <ul>
         {preview.contested_memory_ids.map((memoryId) => (
