@@ -17,7 +17,7 @@ import { inOrder } from './projection/in-order.ts';
 import { type MadeBy, readMadeBy } from './projection/made-by.ts';
 import { listAddedRelationships } from './projection/relationships.ts';
 import { openSight, type Sight } from './projection/sight.ts';
-import { findNewestTouch, isLive } from './projection/state.ts';
+import { findNewestTouch, isLive, seesTouch } from './projection/state.ts';
 import { type AttachmentList, attachmentLists } from './rules/attachments.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { categoriesOf, summarize } from './rules/diff-categories.ts';
@@ -94,7 +94,7 @@ function listFound(
   side: DiffInput['side'],
   after: number,
 ): IterableIterator<Found> {
-  const runs = [findMemories(sight, base, target, side, after), findRelationships(sight, base, target, after)];
+  const runs = [findMemories(sight, base, target, side, after), findRelationships(sight, base, target, side, after)];
   return inOrder(runs, ({ op }) => op);
 }
 
@@ -108,11 +108,20 @@ function* findMemories(
   for (const change of listChanges(sight, base, target, side, after)) yield { kind: 'memory', op: change.op, change };
 }
 
-function* findRelationships(sight: Sight, base: Place, target: Place, after: number): IterableIterator<Found> {
+function* findRelationships(
+  sight: Sight,
+  base: Place,
+  target: Place,
+  side: DiffInput['side'],
+  after: number,
+): IterableIterator<Found> {
   for (const { op, from } of listAddedRelationships(sight, base, target, after)) {
-    const before = liveOnly(findNewestTouch(sight, [base], from));
-    const then = liveOnly(findNewestTouch(sight, [target], from));
-    yield { kind: 'relationship', op, made: readMadeBy(sight.db, op), memory: from, before, after: then };
+    const atBase = findNewestTouch(sight, [base], from);
+    const atTarget = findNewestTouch(sight, [target], from);
+    // A merge leaves a memory that the target's side did not touch as the base has it.
+    const isLeft = side === 'target' && atTarget !== undefined && seesTouch(sight, [base], atTarget);
+    const states = { before: liveOnly(atBase), after: liveOnly(isLeft ? atBase : atTarget) };
+    yield { kind: 'relationship', op, made: readMadeBy(sight.db, op), memory: from, ...states };
   }
 }
 

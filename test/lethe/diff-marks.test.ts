@@ -206,6 +206,19 @@ describe('relationships', () => {
     expect(diff(history.head(work), history.head(side)).relationships_added[0]?.summary).toBe('why');
   });
 
+  test('L138 what a merge would bring shows that memory as the merge leaves it', async () => {
+    await history.commit(side, [relate('tea', 'served on', 'train')]);
+    await history.commit(work, [correct('tea', { content: 'tea is black' }), attachEvidence('tea', { note: 'n' })]);
+    const left = (of: 'both' | 'target'): unknown =>
+      diff(history.head(work), history.head(side), { side: of }).relationships_added[0]?.after;
+    expect(left('target')).toMatchObject({ content: 'tea is black', evidence: [{ note: 'n' }] });
+    expect(left('both')).toMatchObject({ content: 'tea is green' });
+    await history.commit(side, [supersede('train')]);
+    await history.commit(side, [relate('car', 'like', 'tea'), correct('car', { scope: 'road' })]);
+    const car = diff(history.head(work), history.head(side), { side: 'target' }).relationships_added[1];
+    expect(car).toMatchObject({ memory_id: 'car', after: { scope: 'road' } });
+  });
+
   test('L106 L138 pages put together are the whole, changes and relationships in the order of the ops', async () => {
     const before = history.head(side);
     for (let step = 0; step < 12; step += 1)
