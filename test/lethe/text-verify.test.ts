@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { lethe0005TextPostings } from '../../src-main/lethe/migrations/lethe-0005-text-postings.ts';
+import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import { indexTokens, memoryText } from '../../src-main/lethe/rules/segment.ts';
 import { openTokenSums } from '../../src-main/lethe/rules/token-sums.ts';
+import { readPostings, readPostingsOf, tokenRangeOf } from '../../src-main/lethe/tables/text-postings.ts';
 import { maintainTextIndex } from '../../src-main/lethe/text-head.ts';
 import { type TextChunks, verifyProjectText } from '../../src-main/lethe/text-verify.ts';
 import { openFindings } from '../../src-main/lethe/verify/findings.ts';
+import { closeStore, openStore } from '../../src-main/sqlite/open.ts';
 import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import { seededRandom } from '../fuzz/random.ts';
 import {
@@ -143,6 +150,27 @@ test('L79 a state with a token too many is named, and tokens of what has no stat
     expect(found).toEqual([expect.stringContaining(problem)]);
   }
   expect(await verify(indexed)).toEqual([]);
+});
+
+test('L79 an index from before can be read from the side of its tokens', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-git-postings-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const clock = { nowMs: () => 0 };
+  const path = join(folder, 'lethe.db');
+  const before = openStore(path, letheMigrations.slice(0, letheMigrations.indexOf(lethe0005TextPostings)), clock);
+  const insert = before.command<[number, string]>('INSERT INTO text_index (rowid, tokens) VALUES (?, ?)');
+  for (const [version, tokens] of [
+    [65_536, '1wone 1wtwo'],
+    [131_072, '1wtwo 12wtwo'],
+  ] as const)
+    insert.run(version, tokens);
+  closeStore(before);
+  const after = openStore(path, letheMigrations, clock);
+  const { from, below } = tokenRangeOf(1);
+  expect(readPostings(after, from, below, 10).split('\n')).toEqual(['1wone 65536', '1wtwo 65536', '1wtwo 131072']);
+  expect(readPostings(after, from, below, 1)).toBe('1wone 65536');
+  expect(readPostingsOf(after, '1wtwo', 65_536, 10)).toBe('1wtwo 131072');
+  after.close();
 });
 
 test('L79 sums tell exactly the versions whose sets of tokens differ', () => {

@@ -257,6 +257,27 @@ describe('an altered one', () => {
     expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
   });
 
+  test('L58 moves whose signatures do not verify are named in the order of the moves, however many there are', async () => {
+    const temp = openTempLethe();
+    opened.push(temp);
+    const history = historyBuilder(temp);
+    await history.init();
+    await history.branch(branch);
+    for (let n = 0; n < 450; n += 1) await history.commit(branch, [add(`memory ${n}`)]);
+    disarm(temp);
+    const damaged = [440, 3, 201, 200];
+    const forge = temp.db.command<[number]>(
+      'UPDATE memory_ref_moves SET signature = (SELECT signature FROM memory_ref_moves WHERE seq = 5) WHERE seq = ?',
+    );
+    for (const seq of damaged) forge.run(seq);
+    const { findings } = await temp.lethe.verifyChain(history.project);
+    expect(findings).toEqual(
+      damaged
+        .toSorted((one, other) => one - other)
+        .map((seq) => ({ where: `ref move ${seq} of ${branch}`, problem: 'its signature does not verify' })),
+    );
+  });
+
   test('L58 every column of every row of the history is covered', async () => {
     const { temp, history } = await everything();
     disarm(temp);
