@@ -5,7 +5,9 @@ import type { Program } from './cli-program.ts';
 export function addLetheServe(program: Program): void {
   program.root
     .command('serve')
-    .description('serve the store to gateways over HTTP until SIGINT or SIGTERM; the key is LETHE_API_KEY')
+    .description(
+      'serve the store to gateways over HTTP until SIGINT or SIGTERM; the key is LETHE_API_KEY, else the one of the home beside a policy engine',
+    )
     .option('--http <host:port>', `where to listen (default: ${bindDefault.host}:${bindDefault.port})`)
     .action((options: { http?: string }) =>
       program.actAlone(async ({ home, json, print }) => {
