@@ -4,6 +4,7 @@ import type { AcceptedReader } from './projection/accepted.ts';
 import { listRelatedOps, readRelationship } from './projection/relationships.ts';
 import type { Sight } from './projection/sight.ts';
 import type { Place } from './tables/chains.ts';
+import { listRelatedMemories } from './tables/relationships.ts';
 
 /** Relationships that a page of context shows: of one memory, of all of them, and the bytes of all of them. */
 export const relatedPerMemoryMax = 8;
@@ -22,7 +23,7 @@ export function readRelationshipsOf(
   memories: readonly number[],
 ): Pick<MemoryContext, 'relationships'> {
   const ops = new Set<number>();
-  for (const memory of memories)
+  for (const memory of listRelatedMemories(sight.db, memories))
     for (const op of listRelatedOps(sight, head, memory, Number.MAX_SAFE_INTEGER, relatedPerMemoryMax)) ops.add(op);
   const newest = [...ops].toSorted((one, other) => other - one).slice(0, relatedPerPageMax);
   const relationships: Relationship[] = [];

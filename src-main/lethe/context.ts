@@ -17,6 +17,7 @@ import { walkRecency } from './projection/recency.ts';
 import { openSight, type Sight, sees } from './projection/sight.ts';
 import { cursorInvalid, decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { seqOf } from './rules/numbers.ts';
+import { readVersion } from './rules/overlay.ts';
 import { passesFilter, type TextFilter } from './rules/relevance.ts';
 import { memoryText } from './rules/segment.ts';
 import { findPlace, type Place } from './tables/chains.ts';
@@ -28,7 +29,7 @@ import { matchContext } from './text-search.ts';
 export interface ContextBounds {
   /** Touches that are looked at for the order of recency. */
   readonly scanMax: number;
-  /** Memories that are read whole. */
+  /** Memories whose text is read for the filter, or that are shown. */
   readonly readMax: number;
 }
 
@@ -45,16 +46,12 @@ interface Start {
   readonly shown: number;
 }
 
-/** A memory of a page, and its number in the index. */
-interface Shown {
-  readonly memory: AcceptedMemory;
-  readonly number: number;
-}
-
 /** One page of the answer, and where the next one starts when there is one. */
 interface Page {
-  readonly shown: readonly Shown[];
-  readonly reasons: Readonly<Record<string, string>>;
+  /** The newest touch of each memory to show. */
+  readonly touches: readonly Touch[];
+  /** Of the first ones, which match the query, how well they do. */
+  readonly scores: readonly number[];
   readonly next: Start | undefined;
 }
 
@@ -93,21 +90,22 @@ export function readContext(db: ReadableDb, input: ContextInput, bounds: Context
     bounds,
     accepted: openAccepted(db),
   };
-  const page = readPage(question, selected, input.query ?? '', start);
+  const page = findPage(question, selected, input.query ?? '', start);
+  const memories = question.accepted.readAll(page.touches);
   return {
     project_id: input.projectId,
     ref_name: input.refName,
     head_changeset_id: start.head === selected.seq ? selected.changesetId : changesetIdOf(db, start.head),
     projection_version: projectionVersion,
     total_active: head.active,
-    memories: page.shown.map(({ memory }) => memory),
+    memories: [...memories],
     ...readRelationshipsOf(
       sight,
       head,
       question.accepted,
-      page.shown.map(({ number }) => number),
+      page.touches.map(({ memory }) => memory),
     ),
-    ...(page.shown.length === 0 ? {} : { inclusion_reasons: { ...page.reasons } }),
+    ...(memories.length === 0 ? {} : { inclusion_reasons: reasonsOf(memories, page.scores) }),
     ...(page.next === undefined
       ? {}
       : { next_cursor: encodeCursor({ of: 'context', question: questionOf(input), ...page.next }) }),
@@ -119,66 +117,78 @@ export function readTotalActive(db: ReadableDb, changesetId: ChangesetId): numbe
   return openSight(db).places.get(getChangesetRow(db, changesetId, 'changeset_id').seq).active;
 }
 
+/** Why each memory is on the page: the first ones match the query, the others are recent. */
+function reasonsOf(memories: readonly AcceptedMemory[], scores: readonly number[]): Record<string, string> {
+  return Object.fromEntries(
+    memories.map(({ memory_id: memoryId }, index) => {
+      const score = scores[index];
+      return [memoryId, score === undefined ? byRecency : `query relevance score ${score}`];
+    }),
+  );
+}
+
 /** The matches of the query from where the page starts, then recency for what room is left. */
-function readPage(question: Question, selected: SelectedHead, query: string, start: Start): Page {
-  const { db, sight, head, filter, limit, accepted } = question;
+function findPage(question: Question, selected: SelectedHead, query: string, start: Start): Page {
+  const { db, sight, head, filter, limit } = question;
   const found =
     query === ''
       ? []
       : matchContext(db, openTextView(db, { projectId: selected.projectId, seq: head.seq }, sight), query, filter);
   const matches = orderMatches(sight, head.seq, found, start.matched, limit);
-  const shown = matches.map(({ state: { touch } }): Shown => ({ memory: accepted.read(touch), number: touch.memory }));
-  const reasons = Object.fromEntries(
-    shown.map(({ memory }, index) => [memory.memory_id, `query relevance score ${matches[index]?.score ?? 0}`]),
-  );
+  const touches = matches.map(({ state }) => state.touch);
+  const scores = matches.map(({ score }) => score);
   const at = { ...start, matched: start.matched + matches.length, shown: start.shown + matches.length };
-  if (at.matched < found.length) return { shown, reasons, next: at };
+  if (at.matched < found.length) return { touches, scores, next: at };
   const skipped = new Set(found.map(({ state }) => state.touch.memory));
-  const rest = fillByRecency({ ...question, limit: limit - shown.length }, skipped, at);
-  for (const { memory } of rest.shown) reasons[memory.memory_id] = byRecency;
-  return { shown: [...shown, ...rest.shown], reasons, next: rest.next };
+  const rest = fillByRecency({ ...question, limit: limit - matches.length }, skipped, at);
+  return { touches: [...touches, ...rest.touches], scores, next: rest.next };
 }
 
 /** Memories that no token of the query found, most recently touched first, as many as there is room for. */
-function fillByRecency(question: Question, skipped: ReadonlySet<number>, start: Start): Pick<Page, 'shown' | 'next'> {
+function fillByRecency(question: Question, skipped: ReadonlySet<number>, start: Start): Omit<Page, 'scores'> {
   const { head, limit, bounds } = question;
   const unfiltered = isUnfiltered(question.filter);
-  const shown: Shown[] = [];
+  const touches: Touch[] = [];
   let after = start.after;
   let scanned = 0;
-  const page = (more: boolean): Pick<Page, 'shown' | 'next'> => ({
-    shown,
-    next: more ? { ...start, after, shown: start.shown + shown.length } : undefined,
+  const page = (more: boolean): Omit<Page, 'scores'> => ({
+    touches,
+    next: more ? { ...start, after, shown: start.shown + touches.length } : undefined,
   });
   if (unfiltered && start.shown >= head.active) return page(false);
   if (unfiltered && limit === 0) return page(true);
   for (const { key, found, read } of walkMatching(question, skipped, start.after)) {
     scanned += 1;
-    const full = shown.length === limit;
+    const full = touches.length === limit;
     if (found !== undefined && full) return page(true);
-    if (found !== undefined) shown.push(found);
+    if (found !== undefined) touches.push(found);
     if (!full) after = key;
-    if (unfiltered && start.shown + shown.length >= head.active) return page(false);
-    if (unfiltered && shown.length === limit) return page(true);
+    if (unfiltered && start.shown + touches.length >= head.active) return page(false);
+    if (unfiltered && touches.length === limit) return page(true);
     if (scanned >= bounds.scanMax || read >= bounds.readMax) return page(true);
   }
   return page(false);
 }
 
-/** The walk in order of recency, with each memory that passes the filter read whole, and how many were read so far. */
+/** The walk in order of recency, with the memories that pass the filter, and how many were looked at so far. */
 function* walkMatching(
   question: Question,
   skipped: ReadonlySet<number>,
   after: number,
-): IterableIterator<{ readonly key: number; readonly found: Shown | undefined; readonly read: number }> {
-  const { sight, head, filter, accepted } = question;
+): IterableIterator<{ readonly key: number; readonly found: Touch | undefined; readonly read: number }> {
+  const { sight, head } = question;
   let read = 0;
   for (const { key, live } of walkRecency(sight, head, after === 0 ? {} : { after })) {
-    const one =
-      live === undefined || skipped.has(live.memory) ? undefined : { memory: accepted.read(live), number: live.memory };
+    const one = live === undefined || skipped.has(live.memory) ? undefined : live;
     if (one !== undefined) read += 1;
-    yield { key, found: one !== undefined && passesFilter(memoryText(one.memory), filter) ? one : undefined, read };
+    yield { key, found: one !== undefined && passes(question, one) ? one : undefined, read };
   }
+}
+
+/** Whether a memory passes the filter; without one nothing is read to say so. */
+function passes({ filter, accepted }: Question, touch: Touch): boolean {
+  if (isUnfiltered(filter)) return true;
+  return passesFilter(memoryText(readVersion(accepted.version(touch), accepted.payloadOf)), filter);
 }
 
 function isUnfiltered(filter: TextFilter): boolean {

@@ -27,7 +27,7 @@ const histories = 300;
 const chunks = 10;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('random histories, part %i', (chunk) => {
-  test('L80 L81 L82 L83 L84 L86 L87 L90 L91 L92 L94 L95 L130 L131 L132 L134 L135 L142 the index equals a plain replay at every head', () => {
+  test('L80 L81 L82 L83 L84 L86 L87 L90 L91 L92 L94 L95 L130 L131 L132 L134 L135 L142 L150 the index equals a plain replay at every head', () => {
     for (let seed = chunk; seed < histories; seed += chunks) checkSeed(seed);
   }, 60_000);
 });
@@ -73,7 +73,7 @@ function checkHead(store: HistoryStore, random: Random, head: number, replayed: 
   }
 }
 
-/** The whole walk, and one that starts anywhere in it. */
+/** The whole walk, its memories read together, and a walk that starts anywhere in it. */
 function checkRecency(
   store: HistoryStore,
   random: Random,
@@ -86,6 +86,8 @@ function checkRecency(
   const live = walked.flatMap((scanned) => (scanned.live === undefined ? [] : [scanned.live]));
   const ids = live.map((touch) => memoryIdOf(store.db, touch.memory));
   expect(ids, `${where} recency`).toEqual(recent.map((memory) => memory.memoryId));
+  if (random.chance(0.3))
+    expect(openAccepted(store.db).readAll(live), `${where} read together`).toEqual(recent.map(acceptedFrom));
   if (walked.length > 0) {
     const from = random.below(walked.length);
     const rest = [...walkRecency(sight, place, { after: walked[from]?.key })].flatMap(({ live: touch }) =>

@@ -233,3 +233,33 @@ describe('branches that were merged', () => {
     },
   );
 });
+
+describe('the memories of one page', () => {
+  test('L150 a page of 20 runs as many statements as one of 10, corrected memories and chosen ids among them', () => {
+    const store = openHistoryStore();
+    try {
+      const chosen = (id: string): OpDraft => ({ ...add(`memory ${id}`), resulting_event_id: id });
+      const correct = (id: string): OpDraft => ({
+        op_type: 'correct_memory',
+        target_event_id: id,
+        payload: { scope: `of ${id}` },
+      });
+      const ids = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
+      const made = Array.from({ length: 14 }, (_, number) => add(`made ${number}`));
+      const first = store.commit([store.commit([], [])], [...ids.map(chosen), ...made]);
+      makeRef(store, store.commit([first], ids.map(correct)));
+      const statements = (limit: number): number => {
+        const before = store.db.counters.statements;
+        const page = readContext(store.db, { projectId: historyProject, refName, limit });
+        expect(page.memories.map(({ scope }) => scope).slice(0, 3)).toEqual(['of eight', 'of seven', 'of six']);
+        expect(page.memories).toHaveLength(limit);
+        return store.db.counters.statements - before;
+      };
+      const few = statements(10);
+      expect(statements(20)).toBe(few);
+      expect(few).toBeLessThan(15);
+    } finally {
+      store.close();
+    }
+  });
+});

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attachmentQueries } from '../../src-main/lethe/tables/attachments.ts';
 import { placeQueries } from '../../src-main/lethe/tables/chains.ts';
+import { idQueries } from '../../src-main/lethe/tables/memory-ids.ts';
 import { relationshipQueries } from '../../src-main/lethe/tables/relationships.ts';
 import { touchQueries } from '../../src-main/lethe/tables/touches.ts';
+import { versionQueries } from '../../src-main/lethe/tables/versions.ts';
 import { openTempLethe, type TempLethe } from '../support/history-builder.ts';
 
 let temp: TempLethe;
@@ -69,6 +71,14 @@ describe('query plans of the derived index', () => {
       relationshipQueries.newestOfChain,
       'SEARCH memory_relationship_ends USING COVERING INDEX memory_relationship_ends_by_chain (memory=? AND chain=? AND op>? AND op<?)',
     ],
+    [
+      relationshipQueries.related,
+      'SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH e EXISTS USING COVERING INDEX memory_relationship_ends_by_chain (memory=?)',
+    ],
+    [versionQueries.wanted, 'SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH v USING INTEGER PRIMARY KEY (rowid=?)'],
+    [versionQueries.wantedPayloads, 'SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH p USING INTEGER PRIMARY KEY (rowid=?)'],
+    [idQueries.wantedChosen, 'SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH i USING INTEGER PRIMARY KEY (rowid=?)'],
+    [idQueries.wantedChangesets, 'SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH c USING INTEGER PRIMARY KEY (rowid=?)'],
     [
       'SELECT number FROM memory_ids WHERE project_id = ? AND memory_id = ?',
       'SEARCH memory_ids USING COVERING INDEX sqlite_autoindex_memory_ids_1 (project_id=? AND memory_id=?)',

@@ -5,17 +5,20 @@ import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { type AttachmentList, attachmentLists, type ShownFields, shownFields } from '../rules/attachments.ts';
 import { seqOf } from '../rules/numbers.ts';
-import { readVersion, type Version } from '../rules/overlay.ts';
+import { opsOfVersion, readVersion, startVersion, type Version } from '../rules/overlay.ts';
 import { type Attachment, findAttachment } from '../tables/attachments.ts';
+import { listChangesetIds, listChosenIds } from '../tables/memory-ids.ts';
 import type { Touch, TouchStatus } from '../tables/touches.ts';
-import { readPayload } from '../tables/versions.ts';
-import { changesetIdOf, memoryIdOf } from './identity.ts';
+import { listPayloads, listVersions, readPayload } from '../tables/versions.ts';
+import { changesetIdOf, madeIdOf, memoryIdOf } from './identity.ts';
 import { loadVersion } from './state.ts';
 
 /** Builds memories as they cross the border; ids and payloads that several share are read once. */
 export interface AcceptedReader {
   /** The memory in the state that a touch left it in. */
   read(touch: Touch): AcceptedMemory;
+  /** The same of several touches, in their order: their rows are read together, a statement a table (`L150`). */
+  readAll(touches: readonly Touch[]): readonly AcceptedMemory[];
   /** The state that a touch left its memory in, as the ops that made it. */
   version(touch: Touch): Version;
   /** The payload of an op by its number. */
@@ -27,38 +30,84 @@ export interface AcceptedReader {
 
 /** Opens a reader for one verb. Each memory costs its id, its version and the payloads of the ops that made it. */
 export function openAccepted(db: ReadableDb): AcceptedReader {
-  const changesetIds = new Map<number, ChangesetId>();
-  const payloads = new Map<number, JsonObject>();
-  const changesetId = (seq: number): ChangesetId => memoized(changesetIds, seq, () => changesetIdOf(db, seq));
-  const payloadOf = (op: number): JsonObject => memoized(payloads, op, () => readPayload(db, op));
-  const versions = new Map<number, Version>();
-  const versionOf = (touch: Touch): Version =>
-    memoized(versions, touch.version, () => loadVersion(db, touch.version, payloadOf));
-  const attachments = new Map<number, Attachment>();
-  const attachmentOf = (op: number): Attachment => memoized(attachments, op, () => getAttachment(db, op));
-  const memoryId = (memory: number): MemoryId => memoryIdOf(db, memory, changesetId);
+  const known: Known = {
+    versions: new Map(),
+    payloads: new Map(),
+    attachments: new Map(),
+    memoryIds: new Map(),
+    changesetIds: new Map(),
+  };
+  const changesetId = (seq: number): ChangesetId => getChangesetId(db, known, seq);
+  const payloadOf = (op: number): JsonObject => memoized(known.payloads, op, () => readPayload(db, op));
+  const versionOf = ({ version }: Touch): Version =>
+    memoized(known.versions, version, () => loadVersion(db, version, payloadOf));
+  const attachmentOf = (op: number): Attachment => memoized(known.attachments, op, () => getAttachment(db, op));
+  const memoryId = (memory: number): MemoryId =>
+    memoized(known.memoryIds, memory, () => memoryIdOf(db, memory, changesetId));
+  const read = (touch: Touch): AcceptedMemory => {
+    const version = versionOf(touch);
+    const { content, payload, ...fields } = readVersion(version, payloadOf);
+    const shown = attachmentLists.map((list) => readAttached(list, version[list], attachmentOf, payloadOf));
+    return {
+      memory_id: memoryId(touch.memory),
+      content,
+      ...fields,
+      status: statusShown(touch.status),
+      source: 'memory_git',
+      introduced_changeset_id: changesetId(seqOf(version.introduced)),
+      last_changeset_id: changesetId(seqOf(version.version)),
+      ...Object.assign({}, ...shown),
+      ...(payload === undefined ? {} : { payload }),
+    };
+  };
   return {
     version: versionOf,
     payloadOf,
     memoryId,
     changesetId,
-    read: (touch) => {
-      const version = versionOf(touch);
-      const { content, payload, ...fields } = readVersion(version, payloadOf);
-      const shown = attachmentLists.map((list) => readAttached(list, version[list], attachmentOf, payloadOf));
-      return {
-        memory_id: memoryId(touch.memory),
-        content,
-        ...fields,
-        status: statusShown(touch.status),
-        source: 'memory_git',
-        introduced_changeset_id: changesetId(seqOf(version.introduced)),
-        last_changeset_id: changesetId(seqOf(version.version)),
-        ...Object.assign({}, ...shown),
-        ...(payload === undefined ? {} : { payload }),
-      };
+    read,
+    readAll: (touches) => {
+      learn(db, known, touches);
+      return touches.map(read);
     },
   };
+}
+
+/** What a reader has read so far. */
+interface Known {
+  /** By the op that made the state; payloads and attachments by their op. */
+  readonly versions: Map<number, Version>;
+  readonly payloads: Map<number, JsonObject>;
+  readonly attachments: Map<number, Attachment>;
+  readonly memoryIds: Map<number, MemoryId>;
+  readonly changesetIds: Map<number, ChangesetId>;
+}
+
+/** Reads together what `read` will ask for of several touches, but for attachments, which hang on one another. */
+function learn(db: ReadableDb, known: Known, touches: readonly Touch[]): void {
+  const states = touches.map(({ version }) => version);
+  for (const row of listVersions(db, missing(known.versions, states))) known.versions.set(row.version, row);
+  const grown = states.flatMap((state) => known.versions.get(state) ?? []);
+  const started = missing(known.versions, states);
+  const ops = missing(known.payloads, [...started, ...grown.flatMap(opsOfVersion)]);
+  for (const [op, payload] of listPayloads(db, ops)) known.payloads.set(op, payload);
+  for (const op of started) known.versions.set(op, startVersion(op, known.payloads.get(op) ?? {}));
+  const memories = touches.map(({ memory }) => memory);
+  const seqs = [...memories, ...states, ...grown.map(({ introduced }) => introduced)].map(seqOf);
+  for (const [seq, id] of listChangesetIds(db, missing(known.changesetIds, seqs))) known.changesetIds.set(seq, id);
+  const unnamed = missing(known.memoryIds, memories);
+  const chosen = new Map(listChosenIds(db, unnamed));
+  const madeId = (memory: number): MemoryId => madeIdOf(memory, (seq) => getChangesetId(db, known, seq));
+  for (const memory of unnamed) known.memoryIds.set(memory, chosen.get(memory) ?? madeId(memory));
+}
+
+function getChangesetId(db: ReadableDb, known: Known, seq: number): ChangesetId {
+  return memoized(known.changesetIds, seq, () => changesetIdOf(db, seq));
+}
+
+/** The keys that are not known, each once. */
+function missing(known: ReadonlyMap<number, unknown>, keys: readonly number[]): readonly number[] {
+  return [...new Set(keys)].filter((key) => !known.has(key));
 }
 
 /** The status as it is told: a memory whose text is blank is told as if it had one. */

@@ -55,5 +55,10 @@ export function memoryIdOf(
   number: number,
   changesetId: (seq: number) => ChangesetId = (seq) => changesetIdOf(db, seq),
 ): MemoryId {
-  return findChosenId(db, number) ?? madeMemoryId(changesetId(seqOf(number)), ordinalOf(number));
+  return findChosenId(db, number) ?? madeIdOf(number, changesetId);
+}
+
+/** The id that the store made for the memory which an op named without choosing one. */
+export function madeIdOf(number: number, changesetId: (seq: number) => ChangesetId): MemoryId {
+  return madeMemoryId(changesetId(seqOf(number)), ordinalOf(number));
 }

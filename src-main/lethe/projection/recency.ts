@@ -42,6 +42,8 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
       ? [{ seq: head.seq, excluded: [], upTo: lastOpOf(head.seq) }]
       : linesAfter(sight, head.seq, options.after, []);
   const run: TouchRun = { chain: -1, upTo: -1, downTo: 0, touches: [] };
+  // From the head on the first touch of a memory is its newest, as long as every touch is looked at: a page leaves out some.
+  let met: Set<number> | undefined = options.after === undefined ? new Set() : undefined;
   let reached = options.after ?? lastOpOf(head.seq);
   for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
     if (line.seq === 0 || isExcluded(sight, line.excluded, line.seq)) continue;
@@ -49,7 +51,7 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
     const page =
       line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
     if (page === undefined) {
-      yield* walkTouches(sight, run, head, place, line.upTo);
+      yield* walkTouches(sight, run, head, place, line.upTo, met);
       reached = opNumber(place.seq, 0);
       lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
       lines.push({
@@ -59,6 +61,7 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
       });
       continue;
     }
+    met = undefined;
     for (const { memory, key } of page.entries) {
       if (isExcluded(sight, line.excluded, seqOf(key))) yield { key: reached, live: undefined };
       else {
@@ -101,15 +104,29 @@ function isExcluded(sight: Sight, excluded: readonly Place[], seq: number): bool
   return excluded.length > 0 && seenOfAny(sight, excluded, sight.places.get(seq).chain) >= seq;
 }
 
-function* walkTouches(sight: Sight, run: TouchRun, head: Place, place: Place, upTo: number): IterableIterator<Scanned> {
+/**
+ * The touches of one changeset.
+ * @param met memories of all touches so far, to which these are added; undefined when some were left out
+ */
+function* walkTouches(
+  sight: Sight,
+  run: TouchRun,
+  head: Place,
+  place: Place,
+  upTo: number,
+  met: Set<number> | undefined,
+): IterableIterator<Scanned> {
   const from = opNumber(place.seq, 0);
   for (let below = upTo; below >= from; ) {
     const { touches, downTo } = readRun(sight, run, place.chain, below);
     const own = touches.filter((touch) => touch.key >= from && touch.key <= below);
     for (const key of new Set(own.map((touch) => touch.key))) {
+      const ofOp = own.filter((touch) => touch.key === key);
       // Of an op that retired one memory and made another, the live one counts.
-      const live = own.find((touch) => touch.key === key && isLive(touch));
-      yield { key, live: live === undefined ? undefined : newestIs(sight, head, live.memory, key) };
+      const live = ofOp.find((touch) => isLive(touch));
+      if (live === undefined || met?.has(live.memory)) yield { key, live: undefined };
+      else yield { key, live: met === undefined ? newestIs(sight, head, live.memory, key) : live };
+      for (const { memory } of ofOp) met?.add(memory);
     }
     below = downTo - 1;
   }

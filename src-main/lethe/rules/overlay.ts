@@ -76,6 +76,11 @@ export function readVersion(version: Version, payloadOf: (op: number) => JsonObj
   return state;
 }
 
+/** The ops in whose payloads the values of a state stand. */
+export function opsOfVersion({ fields, payload }: Version): readonly number[] {
+  return [...new Set([...Object.values(fields), ...Object.values(payload)])];
+}
+
 /** Whether two states say the same of themselves, whatever was attached to them. */
 export function saysSame(one: Version, other: Version): boolean {
   const isSame = (left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): boolean => {

@@ -54,12 +54,14 @@ export interface Places {
   getAhead(seq: number): Place;
 }
 
-/** Places that are read ahead. */
-const placesAhead = 24;
+/** Places that are read ahead, at first and at most: who goes on walking is read further ahead. */
+const placesAheadMin = 8;
+const placesAheadMax = 32;
 
 /** Opens the places for one read or write verb. A changeset without a place is a broken index: our own bug. */
 export function openPlaces(db: ReadableDb): Places {
   const known = new Map<number, Place>();
+  let ahead = placesAheadMin;
   const get = (seq: number): Place => {
     const cached = known.get(seq);
     if (cached !== undefined) return cached;
@@ -71,18 +73,20 @@ export function openPlaces(db: ReadableDb): Places {
   return {
     get,
     getAhead: (seq) => {
-      if (!known.has(seq)) for (const place of listPlacesBack(db, get(seq))) known.set(place.seq, place);
+      if (known.has(seq)) return get(seq);
+      for (const place of listPlacesBack(db, get(seq), ahead)) known.set(place.seq, place);
+      ahead = Math.min(ahead * 2, placesAheadMax);
       return get(seq);
     },
   };
 }
 
 /** The places before one in its chain, nearest first. */
-function listPlacesBack(db: ReadableDb, from: Place): readonly Place[] {
+function listPlacesBack(db: ReadableDb, from: Place, limit: number): readonly Place[] {
   if (from.position === 0) return [];
   return db
     .query<[number, number, number], PlaceRow>(placeQueries.back)
-    .all(from.chain, from.position, placesAhead)
+    .all(from.chain, from.position, limit)
     .map(toPlace);
 }
 

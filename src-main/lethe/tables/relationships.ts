@@ -17,7 +17,10 @@ export interface RelationshipEnd {
 
 const columns = 'op, chain, from_memory AS "from", to_memory AS "to"';
 
-/** Values are bound as `+?`: a bare one beside ORDER BY is prepared again at every execution. */
+/**
+ * Values are bound as `+?`: a bare one beside ORDER BY is prepared again at every execution. The memories that are wanted are
+ * bound as a JSON array: one statement for however many there are.
+ */
 export const relationshipQueries = {
   byOp: `SELECT ${columns} FROM memory_relationships WHERE op = +?`,
   ofOps: `SELECT ${columns} FROM memory_relationships WHERE op >= +? AND op <= +? ORDER BY op`,
@@ -25,6 +28,8 @@ export const relationshipQueries = {
   endsOfOps: 'SELECT op, memory, chain FROM memory_relationship_ends WHERE op >= +? AND op <= +? ORDER BY op, memory',
   newestOfMemory: `SELECT op, memory, chain FROM memory_relationship_ends INDEXED BY memory_relationship_ends_by_memory
     WHERE memory = +? AND op <= +? ORDER BY op DESC LIMIT +?`,
+  related: `SELECT wanted.value AS memory FROM json_each(?) wanted
+    WHERE EXISTS (SELECT 1 FROM memory_relationship_ends e WHERE e.memory = wanted.value)`,
   nextChain: `SELECT chain FROM memory_relationship_ends INDEXED BY memory_relationship_ends_by_chain
     WHERE memory = +? AND chain > +? ORDER BY chain LIMIT 1`,
   newestOfChain: `SELECT op, memory, chain FROM memory_relationship_ends INDEXED BY memory_relationship_ends_by_chain
@@ -69,6 +74,14 @@ export function listEndsOfMemory(
   return db
     .query<[number, number, number], RelationshipEnd>(relationshipQueries.newestOfMemory)
     .all(memory, upTo, limit);
+}
+
+/** Those of the memories that have any relationship, visible or not; one statement and one seek a memory. */
+export function listRelatedMemories(db: ReadableDb, memories: readonly number[]): readonly number[] {
+  return db
+    .query<[string], { memory: number }>(relationshipQueries.related)
+    .all(JSON.stringify(memories))
+    .map(({ memory }) => memory);
 }
 
 /** The next chain above `after` that added a relationship of a memory. */
