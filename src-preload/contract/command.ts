@@ -42,10 +42,13 @@ export function agentCommand<const Name extends string, Input extends z.ZodType,
   readonly project: 'project' | 'object';
   readonly mutates: boolean;
   readonly power?: boolean;
+  /** Reads memory and may keep a record of what was read: no change to memory, and yet not only a read. */
+  readonly records?: boolean;
   readonly input: Input;
   readonly output: Output;
 }): CommandContract<Input, Output> & { readonly name: Name } {
-  return { ...row, power: row.power ?? false, tool: true, annotations: row.mutates ? write : read };
+  const { records = false, ...rest } = row;
+  return { ...rest, power: row.power ?? false, tool: true, annotations: row.mutates || records ? write : read };
 }
 
 /** A command of the owner's doors: no bearer token reaches it. */

@@ -117,6 +117,7 @@ export const memoryReadCommands = [
     scope: 'memory.read',
     project: 'project',
     mutates: false,
+    records: true,
     input: z.strictObject({
       project: projectIdSchema,
       ref: refNameSchema.optional(),
