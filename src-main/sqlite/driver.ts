@@ -63,16 +63,10 @@ export function connect(
 ): Connection {
   const raw = guarded(() => new Database(path, { readonly: options.readOnly, fileMustExist: options.mustExist }));
   const counters: SqlCounters = { rowsRead: 0, rowsWritten: 0, statements: 0 };
-  const prepared = new Map<string, Database.Statement<unknown[], unknown>>();
+  const statement = (sql: string) => guarded(() => raw.prepare<unknown[], unknown>(sql));
+  const query = keptByText((sql) => wrapQuery<SqlParameters, unknown>(statement(sql), counters));
+  const command = keptByText((sql) => wrapCommand<SqlParameters>(statement(sql), counters));
   let depth = 0;
-
-  const statement = (sql: string): Database.Statement<unknown[], unknown> => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
-    const fresh = guarded(() => raw.prepare<unknown[], unknown>(sql));
-    prepared.set(sql, fresh);
-    return fresh;
-  };
 
   const savepoint = <Result>(work: () => Result): Result => {
     assert(raw.inTransaction, 'a savepoint needs a transaction around it');
@@ -107,8 +101,9 @@ export function connect(
     get inTransaction() {
       return raw.inTransaction;
     },
-    query: <Parameters extends SqlParameters, Row>(sql: string) => wrapQuery<Parameters, Row>(statement(sql), counters),
-    command: <Parameters extends SqlParameters>(sql: string) => wrapCommand<Parameters>(statement(sql), counters),
+    // The text of a statement decides what it takes and gives; whoever writes the text names both.
+    query: <Parameters extends SqlParameters, Row>(sql: string) => query(sql) as Query<Parameters, Row>,
+    command: <Parameters extends SqlParameters>(sql: string) => command(sql) as Command<Parameters>,
     savepoint,
     reading,
     exec: (sql) => guarded(() => void raw.exec(sql)),
@@ -123,6 +118,18 @@ export function connect(
     close: () => {
       if (raw.open) raw.close();
     },
+  };
+}
+
+/** Makes a thing once per text and keeps it. */
+function keptByText<Kept>(make: (text: string) => Kept): (text: string) => Kept {
+  const kept = new Map<string, Kept>();
+  return (text) => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const fresh = make(text);
+    kept.set(text, fresh);
+    return fresh;
   };
 }
 
