@@ -26,7 +26,7 @@ export type DigestedProposal = {
   readonly selected_ops: readonly { readonly changeset_id: string; readonly ordinal: number }[] | null;
 };
 
-/** The digest that a reviewer's verdict is bound to (charon.md §4): any change of what was reviewed changes it. */
+/** The digest that a reviewer's verdict is bound to (charon.md §4). Whatever changes of what was reviewed changes it too. */
 export function proposalStateDigest(proposal: DigestedProposal): string {
   const conflicts = proposal.conflicts
     .map(({ conflict_key, status }) => ({ conflict_key, status }))

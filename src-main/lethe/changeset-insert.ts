@@ -1,35 +1,17 @@
-import type { Op } from '../../src-preload/contract/changeset.ts';
 import { schemaVersion } from '../../src-preload/contract/changeset.ts';
-import type { ProjectId } from '../../src-preload/contract/ids.ts';
-import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { chainDigest, type DigestedChangeset, integrityDigest } from '../canonical/digest.ts';
 import type { WritableDb } from '../sqlite/driver.ts';
 import type { ChangesetParts } from './changeset-rows.ts';
 import { extendProjection } from './projection/extend.ts';
+import type { ChangesetWords } from './rules/commit-request.ts';
 import { insertAttestations } from './tables/attestations.ts';
 import { type ChangesetRow, insertChangesetRow, insertParents } from './tables/changesets.ts';
 import { insertOps } from './tables/ops.ts';
 
 /** A changeset that was found good, before it has an id, a number and digests. Texts are well-formed. */
-export interface ChangesetDraft {
-  readonly projectId: ProjectId;
-  readonly refName: string;
+export interface ChangesetDraft extends ChangesetWords {
   readonly parents: readonly ChangesetRow[];
-  readonly authorPrincipal: string;
-  readonly personaId: string;
-  readonly actorId: string;
-  readonly surface: string;
-  readonly model: string;
-  readonly environment: string;
-  readonly sessionId: string;
-  readonly topicId: string;
-  readonly contextManifestId: string;
-  readonly message: string;
-  readonly idempotencyKey: string;
-  readonly ops: readonly Op[];
-  readonly evidence: readonly JsonObject[];
-  readonly verification: readonly JsonObject[];
 }
 
 /** What the store adds to a draft. */

@@ -18,11 +18,10 @@ import { isShallowerThan } from './depth.ts';
 import { legacyRootKey } from './legacy-root.ts';
 import { normalizeOps } from './validate-ops.ts';
 
-/** A commit as it is digested and stored: nothing optional, texts well-formed, lists in their stored form. */
-export interface CommitRequest {
+/** What a changeset says, as it is digested and stored: nothing optional, texts well-formed, lists in their stored form. */
+export interface ChangesetWords {
   readonly projectId: ProjectId;
   readonly refName: string;
-  readonly parentIds: readonly string[];
   readonly authorPrincipal: string;
   readonly personaId: string;
   readonly actorId: string;
@@ -37,6 +36,11 @@ export interface CommitRequest {
   readonly ops: readonly Op[];
   readonly evidence: readonly JsonObject[];
   readonly verification: readonly JsonObject[];
+}
+
+/** A commit as it is digested and stored. */
+export interface CommitRequest extends ChangesetWords {
+  readonly parentIds: readonly string[];
   /** Empty unless `advanceRef`. */
   readonly expectedHead: string;
   readonly advanceRef: boolean;

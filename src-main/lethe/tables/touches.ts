@@ -98,10 +98,7 @@ export function listTouchesOfChain(
   upTo: number,
   limit: number,
 ): readonly Touch[] {
-  return db
-    .query<[number, number, number, number], TouchRow>(touchQueries.ofChainAscending)
-    .all(chain, after, upTo, limit)
-    .map(toTouch);
+  return listRun(db, touchQueries.ofChainAscending, chain, after, upTo, limit);
 }
 
 /** Touches of a chain with `after` < key ≤ `upTo` that marked their memory a duplicate, oldest first. */
@@ -112,10 +109,7 @@ export function listDuplicatesOfChain(
   upTo: number,
   limit: number,
 ): readonly Touch[] {
-  return db
-    .query<[number, number, number, number], TouchRow>(touchQueries.duplicatesOfChain)
-    .all(chain, after, upTo, limit)
-    .map(toTouch);
+  return listRun(db, touchQueries.duplicatesOfChain, chain, after, upTo, limit);
 }
 
 /** Touches of a chain with `from` ≤ key ≤ `upTo`, newest first. */
@@ -126,10 +120,7 @@ export function listTouchesBack(
   upTo: number,
   limit: number,
 ): readonly Touch[] {
-  return db
-    .query<[number, number, number, number], TouchRow>(touchQueries.ofChainDescending)
-    .all(chain, from, upTo, limit)
-    .map(toTouch);
+  return listRun(db, touchQueries.ofChainDescending, chain, from, upTo, limit);
 }
 
 /** Touches of a memory with `after` < key ≤ `upTo`, oldest first, visible or not. */
@@ -140,10 +131,7 @@ export function listTouchesOfMemory(
   upTo: number,
   limit: number,
 ): readonly Touch[] {
-  return db
-    .query<[number, number, number, number], TouchRow>(touchQueries.ofMemory)
-    .all(memory, after, upTo, limit)
-    .map(toTouch);
+  return listRun(db, touchQueries.ofMemory, memory, after, upTo, limit);
 }
 
 /** Touches of a memory at or below an op number that link it with another, newest first, visible or not. */
@@ -161,4 +149,16 @@ export function insertTouch(db: WritableDb, touch: Touch): void {
 function toTouch(row: TouchRow): Touch {
   const { memory, key, chain, version } = row;
   return { memory, key, chain, version, status: touchStatuses[row.status] ?? 'blank', linked: row.linked ?? undefined };
+}
+
+/** Touches of one chain or memory between two ops, as the statement bounds and orders them. */
+function listRun(
+  db: ReadableDb,
+  sql: string,
+  owner: number,
+  low: number,
+  high: number,
+  limit: number,
+): readonly Touch[] {
+  return db.query<[number, number, number, number], TouchRow>(sql).all(owner, low, high, limit).map(toTouch);
 }
