@@ -3,6 +3,7 @@ import type { MergeEnvelope } from '../../src-main/canonical/signature.ts';
 import type { AdvanceInput } from '../../src-main/lethe/api.ts';
 import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import { proposalIdSchema } from '../../src-preload/contract/ids.ts';
+import { authorizationsOf, countRowsOf, requestToMove } from '../support/advance-requests.ts';
 import {
   add,
   addAs,
@@ -17,14 +18,7 @@ import {
   testAuthor,
   testOwner,
 } from '../support/history-builder.ts';
-import {
-  advanceInput,
-  authorize,
-  mergeEnvelope,
-  testMerger,
-  testProposal,
-  testReviewer,
-} from '../support/merge-envelope.ts';
+import { testMerger, testProposal, testReviewer } from '../support/merge-envelope.ts';
 
 let temp: TempLethe;
 let history: HistoryBuilder;
@@ -39,28 +33,10 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-interface Row {
-  readonly outcome: string;
-  readonly refusal: string;
-}
-
-function authorizations(): Row[] {
-  return temp.db.query<[], Row>('SELECT outcome, refusal FROM memory_merge_authorizations ORDER BY nonce').all();
-}
-
-function countRows(table: string): number {
-  return temp.db.query<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
-}
-
-/** The signed request of a move of main to a changeset, with the envelope or the request changed. */
-function requestTo(
-  next: Changeset,
-  more: Partial<MergeEnvelope> = {},
-  input: Partial<AdvanceInput> = {},
-): AdvanceInput {
-  const move = { project: history.project, expected: history.head(main), next: next.changeset_id };
-  return advanceInput(move, authorize(mergeEnvelope(temp, move, more)), input);
-}
+const authorizations = () => authorizationsOf(temp);
+const countRows = (table: string) => countRowsOf(temp, table);
+const requestTo = (next: Changeset, more?: Partial<MergeEnvelope>, input?: Partial<AdvanceInput>) =>
+  requestToMove(temp, history, next, more, input);
 
 /** A refusal after the signature: the nonce is spent, and nothing else is different. */
 async function refusedAndSpent(input: AdvanceInput, wanted: object): Promise<void> {

@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readDiff } from '../../src-main/lethe/diff.ts';
-import {
-  type DiffItem,
-  diffCategories,
-  type SemanticDiff,
-  semanticDiffSchema,
-} from '../../src-preload/contract/diff.ts';
+import { type DiffItem, diffCategories, type SemanticDiff } from '../../src-preload/contract/diff.ts';
 import type { ChangesetId } from '../../src-preload/contract/ids.ts';
+import { type DiffPage, readCheckedDiff } from '../support/checked-reads.ts';
 import {
   addAs,
   attachEvidence,
@@ -41,21 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-function diff(
-  base: ChangesetId,
-  target: ChangesetId,
-  more: { readonly side?: 'both' | 'target'; readonly limit?: number; readonly cursor?: string | undefined } = {},
-): SemanticDiff {
-  const found = readDiff(temp.db, {
-    baseChangesetId: base,
-    targetChangesetId: target,
-    side: more.side ?? 'both',
-    limit: more.limit ?? 100,
-    cursor: more.cursor,
-  });
-  expect(semanticDiffSchema.parse(found)).toEqual(found);
-  return found;
-}
+const diff = (base: ChangesetId, target: ChangesetId, more: DiffPage = {}) => readCheckedDiff(temp, base, target, more);
 
 /** The lists that are not empty, with the ids in them. */
 function told(found: SemanticDiff): Readonly<Record<string, unknown>> {

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readContext } from '../../src-main/lethe/context.ts';
-import { type MemoryAnswer, readMemory } from '../../src-main/lethe/memory.ts';
-import { type ChangesetId, memoryIdSchema } from '../../src-preload/contract/ids.ts';
-import {
-  lineageStepSchema,
-  type MemoryContext,
-  memoryContextSchema,
-  relationshipSchema,
-} from '../../src-preload/contract/memory.ts';
+import type { MemoryAnswer } from '../../src-main/lethe/memory.ts';
+import type { ChangesetId } from '../../src-preload/contract/ids.ts';
+import { type MemoryContext, memoryContextSchema } from '../../src-preload/contract/memory.ts';
+import { type MemoryPage, readCheckedMemory } from '../support/checked-reads.ts';
 import {
   addAs,
   attachEvidence,
@@ -40,22 +36,8 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-function get(
-  memoryId: string,
-  more: { readonly head?: ChangesetId; readonly limit?: number; readonly cursor?: string | undefined } = {},
-): MemoryAnswer {
-  const { head = history.head(work), limit = 50, cursor } = more;
-  const answer = readMemory(temp.db, {
-    projectId: history.project,
-    memoryId: memoryIdSchema.parse(memoryId),
-    headChangesetId: head,
-    limit,
-    cursor,
-  });
-  for (const step of answer.lineage) expect(lineageStepSchema.parse(step)).toEqual(step);
-  for (const one of answer.relationships) expect(relationshipSchema.parse(one)).toEqual(one);
-  return answer;
-}
+const get = (memoryId: string, more: Partial<MemoryPage> = {}) =>
+  readCheckedMemory(temp, history, memoryId, { head: history.head(work), ...more });
 
 function context(more: { readonly query?: string; readonly limit?: number } = {}): MemoryContext {
   const found = readContext(temp.db, {

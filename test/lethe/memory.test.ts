@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type MemoryAnswer, readMemory } from '../../src-main/lethe/memory.ts';
-import type { ChangesetId } from '../../src-preload/contract/ids.ts';
-import { memoryIdSchema } from '../../src-preload/contract/ids.ts';
-import { lineageStepSchema } from '../../src-preload/contract/memory.ts';
+import type { MemoryAnswer } from '../../src-main/lethe/memory.ts';
+import { type MemoryPage, readCheckedMemory } from '../support/checked-reads.ts';
 import {
   add,
   addAs,
@@ -27,21 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-function get(
-  memoryId: string,
-  more: { readonly head?: ChangesetId; readonly limit?: number; readonly cursor?: string | undefined } = {},
-): MemoryAnswer {
-  const { head = history.head(work), limit = 50, cursor } = more;
-  const answer = readMemory(temp.db, {
-    projectId: history.project,
-    memoryId: memoryIdSchema.parse(memoryId),
-    headChangesetId: head,
-    limit,
-    cursor,
-  });
-  for (const step of answer.lineage) expect(lineageStepSchema.parse(step)).toEqual(step);
-  return answer;
-}
+const get = (memoryId: string, more: Partial<MemoryPage> = {}) =>
+  readCheckedMemory(temp, history, memoryId, { head: history.head(work), ...more });
 
 function told(answer: MemoryAnswer): readonly unknown[] {
   return answer.lineage.map((step) => [
