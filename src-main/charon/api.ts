@@ -1,5 +1,6 @@
 import type { AuditEntry, Door, VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { Ref } from '../../src-preload/contract/changeset.ts';
+import type { Severity } from '../../src-preload/contract/conflict.ts';
 import type {
   ChangesetId,
   ObolId,
@@ -14,7 +15,6 @@ import type {
   Proposal,
   ProposalDetail,
   ProposalStatus,
-  Severity,
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
 

@@ -1,5 +1,6 @@
+import type { Severity } from '../../src-preload/contract/conflict.ts';
 import { type ChangesetId, findingIdSchema, type ProposalId } from '../../src-preload/contract/ids.ts';
-import type { Severity, Verdict } from '../../src-preload/contract/proposal.ts';
+import type { Verdict } from '../../src-preload/contract/proposal.ts';
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';

@@ -29,6 +29,7 @@ export const faultKindByCode = {
   // the world moved, or already is that way
   REF_MOVED: 'conflict',
   REF_EXISTS: 'conflict',
+  REF_ARCHIVED: 'conflict',
   NOT_A_DESCENDANT: 'conflict',
   IDEMPOTENCY_MISMATCH: 'conflict',
   NONCE_CONSUMED: 'conflict',
@@ -57,6 +58,7 @@ export const faultKindByCode = {
   BODY_TOO_DEEP: 'invalid',
   CONTENT_TYPE_REFUSED: 'invalid',
   QUOTA: 'invalid',
+  IMPORT_REFUSED: 'invalid',
 
   // no such thing, or none that the caller may see
   PROJECT_NOT_FOUND: 'not_found',
@@ -68,6 +70,8 @@ export const faultKindByCode = {
   PRINCIPAL_NOT_FOUND: 'not_found',
   OBOL_NOT_FOUND: 'not_found',
   STATE_NOT_FOUND: 'not_found',
+  CONFLICT_NOT_FOUND: 'not_found',
+  SESSION_NOT_FOUND: 'not_found',
 
   READ_ONLY: 'read_only',
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conflictSchema, severitySchema } from './conflict.ts';
 import { semanticDiffSchema } from './diff.ts';
 import {
   changesetIdSchema,
@@ -11,7 +12,6 @@ import {
   refNameSchema,
   timestampSchema,
 } from './ids.ts';
-import { jsonObjectSchema } from './json.ts';
 
 export const proposalStatuses = ['pending', 'merging', 'completed', 'rejected', 'canceled', 'expired'] as const;
 export const proposalStatusSchema = z.enum(proposalStatuses);
@@ -21,34 +21,10 @@ export const verdicts = ['approve', 'request_changes', 'reject'] as const;
 export const verdictSchema = z.enum(verdicts);
 export type Verdict = z.infer<typeof verdictSchema>;
 
-export const severities = ['info', 'warning', 'blocking'] as const;
-export const severitySchema = z.enum(severities);
-export type Severity = z.infer<typeof severitySchema>;
-
 export const reviewStates = ['none', 'approved', 'changes_requested', 'stale'] as const;
 export const mergeStrategies = ['fast_forward', 'merge_commit', 'cherry_pick'] as const;
 export const mergeStrategySchema = z.enum(mergeStrategies);
 export type MergeStrategy = z.infer<typeof mergeStrategySchema>;
-
-export const conflictStatuses = ['open', 'resolved', 'rejected', 'superseded', 'canceled', 'deferred'] as const;
-
-/** A typed semantic conflict (`lethe.md` §2.6). */
-export const conflictSchema = z.strictObject({
-  conflict_id: digestSchema,
-  project_id: projectIdSchema,
-  base_changeset_id: z.string().optional(),
-  left_changeset_id: z.string(),
-  right_changeset_id: z.string(),
-  conflict_type: z.string(),
-  severity: severitySchema,
-  summary: z.string(),
-  details: jsonObjectSchema.optional(),
-  status: z.enum(conflictStatuses),
-  proposal_id: z.string().optional(),
-  created_at: timestampSchema,
-  resolved_at: timestampSchema.optional(),
-  resolution_note: z.string().optional(),
-});
 
 /** One verdict of one reviewer, bound to the exact state that was looked at. */
 export const verdictRecordSchema = z.strictObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changesetSchema, opTypeSchema, refSchema } from '../changeset.ts';
 import { agentCommand } from '../command.ts';
+import { severitySchema } from '../conflict.ts';
 import {
   changesetIdSchema,
   cursorSchema,
@@ -27,7 +28,6 @@ import {
   proposalDetailSchema,
   proposalSchema,
   proposalStatusSchema,
-  severitySchema,
   verdictSchema,
 } from '../proposal.ts';
 
