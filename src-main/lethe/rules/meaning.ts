@@ -4,7 +4,10 @@ import { encodeCanonical } from '../../canonical/json.ts';
 
 /** What a state says, apart from the changesets that made it so: equal meanings are no conflict (`lethe.md` §0.3). */
 export function meaningOf(memory: AcceptedMemory): JsonObject {
-  const { introduced_changeset_id: _introduced, last_changeset_id: _last, ...meaning } = memory;
+  const meaning: Record<string, JsonObject[string]> = {};
+  for (const [name, value] of Object.entries(memory)) {
+    if (value !== undefined && name !== 'introduced_changeset_id' && name !== 'last_changeset_id') meaning[name] = value;
+  }
   return meaning;
 }
 
