@@ -6,7 +6,8 @@ import { encodeCanonical } from '../../canonical/json.ts';
 export function meaningOf(memory: AcceptedMemory): JsonObject {
   const meaning: Record<string, JsonObject[string]> = {};
   for (const [name, value] of Object.entries(memory)) {
-    if (value !== undefined && name !== 'introduced_changeset_id' && name !== 'last_changeset_id') meaning[name] = value;
+    if (value !== undefined && name !== 'introduced_changeset_id' && name !== 'last_changeset_id')
+      meaning[name] = value;
   }
   return meaning;
 }
