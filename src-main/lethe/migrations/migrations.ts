@@ -5,6 +5,7 @@ import { lethe0003Projection } from './lethe-0003-projection.ts';
 import { lethe0004Operations } from './lethe-0004-operations.ts';
 import { lethe0005TextPostings } from './lethe-0005-text-postings.ts';
 import { lethe0006Duplicates } from './lethe-0006-duplicates.ts';
+import { lethe0009Events } from './lethe-0009-events.ts';
 
 /** Lethe's steps of `lethe.db`, in the order in which they are applied. */
 export const letheMigrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const letheMigrations: readonly Migration[] = [
   lethe0004Operations,
   lethe0005TextPostings,
   lethe0006Duplicates,
+  lethe0009Events,
 ];
