@@ -7,7 +7,7 @@ const immutableTables = [
   'lethe_checkpoints',
   'lethe_session_links',
   'lethe_assembly_feedback',
-  'memory_baseline_events',
+  'memory_baseline_seqs',
 ] as const;
 
 const immutable = immutableTables
@@ -35,8 +35,9 @@ CREATE TRIGGER ${table}_never_delete BEFORE DELETE ON ${table} BEGIN SELECT RAIS
  * Sessions and what they leave behind (`lethe.md` §1.4): events, checkpoints, threads, links, assemblies. Events never
  * change; what is said of one later (the review of a flag) has rows of its own. Columns that end in `_order` are the moment
  * beside them at a fixed width, to the nanosecond: their text order is the order of time. `tags` is a JSON array, or the text of
- * an older store, split on commas and spaces when read. `memory_baseline_events` says which event a number that was
- * reserved for a project's root stands for.
+ * an older store, split on commas and spaces when read. `recorded_after` is the newest changeset number when the event was
+ * written: a memory named later under the id of an event is that event's (`memory_ids.event`). `memory_baseline_seqs` are
+ * the numbers that a project's root took beside its own, for the events which its own 65 536 could not hold.
  */
 export const lethe0009Events: Migration = {
   name: 'lethe_0009_events',
@@ -122,6 +123,7 @@ CREATE TABLE lethe_events (
   thread_id TEXT REFERENCES lethe_threads (thread_id),
   created_at TEXT NOT NULL,
   created_order TEXT NOT NULL CHECK (length(created_order) = 30),
+  recorded_after INTEGER NOT NULL CHECK (recorded_after >= 0),
   row_digest TEXT NOT NULL CHECK (length(row_digest) = 64)
 ) STRICT;
 CREATE INDEX lethe_events_by_project ON lethe_events (project_id, created_order, event_id);
@@ -184,9 +186,12 @@ CREATE TABLE lethe_assembly_feedback (
 ) STRICT;
 CREATE INDEX lethe_assembly_feedback_of ON lethe_assembly_feedback (assembly, feedback);
 
-CREATE TABLE memory_baseline_events (
-  op INTEGER PRIMARY KEY CHECK (op > 0),
-  event INTEGER NOT NULL UNIQUE REFERENCES lethe_events (event)
+ALTER TABLE memory_ids ADD COLUMN event INTEGER REFERENCES lethe_events (event);
+CREATE INDEX memory_ids_of_events ON memory_ids (number) WHERE event IS NOT NULL;
+
+CREATE TABLE memory_baseline_seqs (
+  seq INTEGER PRIMARY KEY CHECK (seq > 0),
+  root_seq INTEGER NOT NULL REFERENCES memory_changesets (seq) CHECK (root_seq > seq)
 ) STRICT;
 ${immutable}${kept}
 `,
