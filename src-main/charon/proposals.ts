@@ -4,6 +4,7 @@ import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import type { Caller } from './api.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
+import { previewProposal } from './preview.ts';
 import { deriveNow, findTargetHead, getStoredProposal, lookAt, type ProposalNow, toProposal } from './proposal-now.ts';
 import { formatListCursor, parseListCursor } from './rules/list-cursor.ts';
 import { isOpen, requireTransition } from './rules/proposal-state.ts';
@@ -40,12 +41,10 @@ export async function showProposal(
   const { stored, targetHead } = now;
   const head = stored.head_changeset_id;
   const diff = await context.store.proposalDiff({ base: targetHead, head, limit: page.limit, cursor: page.cursor });
-  const preview = isOpen(now.status)
-    ? await context.store.mergePreview({ projectId: stored.project_id, targetHead, head })
-    : null;
+  const preview = isOpen(now.status) ? await previewProposal(context, now) : null;
   await rememberServed(context, caller, now);
   const originatorName = findPrincipal(context.db, stored.originator)?.name ?? stored.originator;
-  return { ...toProposal(now), originator_name: originatorName, preview, diff };
+  return { ...toProposal(now), originator_name: originatorName, preview, resolutions: [], diff };
 }
 
 /** Newest first, in pages; the cursor belongs to the project and the status that it was made for. Throws `CURSOR_INVALID`. */

@@ -42,6 +42,11 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       },
       effects: (proposal) => [proposal.proposal_id, proposal.proposal_digest],
     }),
+    bind(rowOf('memory.revert_propose'), { run: comesNext }),
+    bind(rowOf('conflict.list'), { run: comesNext }),
+    bind(rowOf('proposal.draft_resolution'), { run: comesNext }),
+    bind(rowOf('proposal.drop_resolution'), { run: comesNext }),
+    bind(rowOf('proposal.revert_advance'), { run: comesNext }),
     bind(rowOf('memory.merge_review'), {
       check: (input, caller) => {
         if (caller.credential.kind === 'owner') requireSeenState(input);
@@ -121,6 +126,10 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       effects: (proposal) => [proposal.proposal_digest, proposal.target_head],
     }),
   ];
+}
+
+function comesNext(): never {
+  throw new Fault('STORE_UNAVAILABLE', 'The store does not do this yet.');
 }
 
 async function locateProposal(charon: Charon, proposalId: ProposalId): Promise<Located> {

@@ -25,6 +25,12 @@ export const logLimitDefault = 20;
 export const logLimitMax = 200;
 export const listLimitDefault = 50;
 export const listLimitMax = 500;
+/** Ops that a cherry-pick takes at most: what is listed of it still fits into one result. */
+export const selectedOpsMax = 400;
+/** Conflicts that a proposal names outside its own page. */
+export const conflictsListedMax = 20;
+/** Changes that the first line of a review counts. */
+export const changePreviewMax = 2_000;
 
 export const requestBytesMax = 1_048_576;
 export const jsonDepthMax = 64;

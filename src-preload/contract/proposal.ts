@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { conflictSchema, severitySchema } from './conflict.ts';
-import { semanticDiffSchema } from './diff.ts';
+import { conflictSchema, conflictTypeSchema, resolutionSchema, severitySchema } from './conflict.ts';
+import { type DiffCategory, semanticDiffSchema } from './diff.ts';
 import {
   changesetIdSchema,
   digestSchema,
@@ -48,11 +48,52 @@ export const mergePreviewSchema = z.strictObject({
   target_ahead: z.int().min(0),
   /** Changesets that a merge would bring in. */
   proposal_ahead: z.int().min(0),
-  /** Memories that both sides changed since they parted (first 100, in id order): a merge is refused while there is one. */
+  /** Memories that both sides changed since they parted (first 100, in id order). */
   contested_memory_ids: z.array(memoryIdSchema),
   contested_total: z.int().min(0),
 });
 export type MergePreview = z.infer<typeof mergePreviewSchema>;
+
+/** One op of a changeset, as a cherry-pick takes it. */
+export const selectedOpSchema = z.strictObject({ changeset_id: changesetIdSchema, ordinal: z.int().min(0) });
+export type SelectedOp = z.infer<typeof selectedOpSchema>;
+
+const count = z.int().min(0);
+
+/** How many conflicts there are, each severity by itself. */
+export const conflictCountsSchema = z.strictObject({
+  blocking: count,
+  warning: count,
+  info: count,
+  /** Blocking ones that are open and have no drafted resolution: a merge is refused while there is one. */
+  unresolved: count,
+});
+export type ConflictCounts = z.infer<typeof conflictCountsSchema>;
+
+/** What a merge of this proposal would do now, with the resolutions that are drafted: the first line of a review. */
+export const proposalPreviewSchema = z.strictObject({
+  ...mergePreviewSchema.shape,
+  /** Changes by meaning, category by category, up to `changePreviewMax` of them; `changes_complete` is false beyond. */
+  changes: z.strictObject({
+    memories_added: count,
+    corrections_proposed: count,
+    records_superseded: count,
+    relationships_added: count,
+    decisions_changed: count,
+    tasks_or_flags_changed: count,
+    duplicates_detected: count,
+    permissions_or_visibility_affected: count,
+    evidence_added_or_removed: count,
+  } satisfies Record<DiffCategory, typeof count>),
+  changes_complete: z.boolean(),
+  /** Blocking conflicts that are open, type by type, whether or not a resolution is drafted. */
+  blocking_by_type: z.partialRecord(conflictTypeSchema, count),
+  /** The target moved since the proposal was filed. */
+  target_moved: z.boolean(),
+  /** Blocking conflicts that were not there when the proposal was filed. */
+  new_conflicts: count,
+});
+export type ProposalPreview = z.infer<typeof proposalPreviewSchema>;
 
 export const proposalSchema = z.strictObject({
   proposal_id: proposalIdSchema,
@@ -62,12 +103,19 @@ export const proposalSchema = z.strictObject({
   target_ref: refNameSchema,
   base_changeset_id: changesetIdSchema,
   head_changeset_id: changesetIdSchema,
+  /** The ops that a cherry-pick takes, in the order of history; null when the whole head is proposed. */
+  selected_ops: z.array(selectedOpSchema).nullable(),
   message: z.string(),
   status: proposalStatusSchema,
   review_state: z.enum(reviewStates),
   proposal_digest: digestSchema,
   target_head: changesetIdSchema,
+  /**
+   * Of a pending proposal what is detected now against its target, of a decided one what was kept; blocking ones first. Here at
+   * most `conflictsListedMax` and without their details; `memory.proposal_show` has all of them, in pages.
+   */
   conflicts: z.array(conflictSchema),
+  conflict_counts: conflictCountsSchema,
   verdicts: z.array(verdictRecordSchema),
   created_at: timestampSchema,
   expires_at: timestampSchema,
@@ -83,10 +131,12 @@ export type Proposal = z.infer<typeof proposalSchema>;
 export const proposalDetailSchema = z.strictObject({
   ...proposalSchema.shape,
   originator_name: z.string(),
-  preview: mergePreviewSchema.nullable(),
+  preview: proposalPreviewSchema.nullable(),
+  /** Drafts for the conflicts of this page, with the ops that the merge will write for them as things stand. */
+  resolutions: z.array(resolutionSchema),
   /** What the proposal's side changes, before → after, whatever else moved on the target. */
   diff: semanticDiffSchema,
-  /** For the next page of the diff, as in every other answer that has pages. */
+  /** For the next page: first the rest of the conflicts with their resolutions, then the rest of the diff. */
   next_cursor: z.string().optional(),
 });
 export type ProposalDetail = z.infer<typeof proposalDetailSchema>;

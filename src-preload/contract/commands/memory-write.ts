@@ -22,12 +22,14 @@ import {
   messageBytesMax,
   opsMax,
   parentsMax,
+  selectedOpsMax,
 } from '../limits.ts';
 import {
   mergeStrategySchema,
   proposalDetailSchema,
   proposalSchema,
   proposalStatusSchema,
+  selectedOpSchema,
   verdictSchema,
 } from '../proposal.ts';
 
@@ -100,7 +102,7 @@ export const memoryWriteCommands = [
     name: 'memory.merge_propose',
     title: 'Propose a merge into shared memory',
     description:
-      'Asks a reviewer to merge the changes between base and head into a protected ref. The proposal is pinned to that exact head.',
+      'Asks a reviewer to merge the changes between base and head into a protected ref. The proposal is pinned to that exact head, and names its conflicts. With selected_ops only those ops are taken (a cherry-pick): ordinals of the head, or {changeset_id, ordinal}.',
     scope: 'memory.propose',
     project: 'project',
     mutates: true,
@@ -109,6 +111,27 @@ export const memoryWriteCommands = [
       target_ref: refNameSchema,
       head_changeset_id: changesetIdSchema,
       base_changeset_id: changesetIdSchema,
+      message,
+      idempotency_key: idempotencyKey,
+      selected_ops: z
+        .array(z.union([z.int().min(0), selectedOpSchema]))
+        .min(1)
+        .max(selectedOpsMax)
+        .optional(),
+    }),
+    output: proposalSchema,
+  }),
+  agentCommand({
+    name: 'memory.revert_propose',
+    title: 'Propose to take back a changeset',
+    description:
+      'Commits, to a new branch of your own, a changeset that gives every memory which that changeset touched its state of before, and proposes it to refs/shared/main. Reverting a merge takes back what it brought in. Refused, naming them, for memories that changed since.',
+    scope: 'memory.propose',
+    project: 'project',
+    mutates: true,
+    input: z.strictObject({
+      project: projectIdSchema,
+      changeset_id: changesetIdSchema,
       message,
       idempotency_key: idempotencyKey,
     }),
@@ -185,7 +208,8 @@ export const memoryWriteCommands = [
   agentCommand({
     name: 'memory.proposal_show',
     title: 'One proposal',
-    description: 'One proposal with its verdicts, what a merge would do now, and its changes by meaning.',
+    description:
+      'One proposal with its verdicts, what a merge would do now, its conflicts and how they would be resolved, and its changes by meaning. Follow next_cursor for more.',
     scope: 'memory.read',
     project: 'object',
     mutates: false,

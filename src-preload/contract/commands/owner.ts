@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditEntrySchema, verifyReportSchema } from '../audit.ts';
 import { graphNodeSchema, projectSchema, refSchema } from '../changeset.ts';
 import { ownerCommand } from '../command.ts';
+import { conflictSchema, conflictStatusSchema, resolutionInputSchema } from '../conflict.ts';
 import {
   actorIdSchema,
   changesetIdSchema,
@@ -10,10 +11,13 @@ import {
   obolIdSchema,
   principalIdSchema,
   projectIdSchema,
+  proposalIdSchema,
+  refNameSchema,
   timestampSchema,
 } from '../ids.ts';
-import { listLimitMax, obolLifeMaxMs } from '../limits.ts';
+import { idempotencyKeyBytesMax, listLimitMax, messageBytesMax, obolLifeMaxMs } from '../limits.ts';
 import { agentProfileSchema, grantSchema, obolSchema, principalSchema } from '../principal.ts';
+import { proposalDetailSchema, proposalSchema } from '../proposal.ts';
 
 const principalName = z
   .string()
@@ -87,6 +91,15 @@ export const ownerCommands = [
     }),
   }),
   ownerCommand({
+    name: 'ref.archive',
+    title: 'Archive a branch',
+    description:
+      'Hides a branch from lists and ends it where it stands: it takes no more commits, its name stays taken, its history stays. This cannot be undone; a new branch can start at its head.',
+    mutates: true,
+    input: z.strictObject({ project: projectIdSchema, ref_name: refNameSchema, expected_head: changesetIdSchema }),
+    output: refSchema,
+  }),
+  ownerCommand({
     name: 'store.verify_chain',
     title: 'Verify the history of a project',
     description:
@@ -94,6 +107,51 @@ export const ownerCommands = [
     mutates: false,
     input: z.strictObject({ project: projectIdSchema }),
     output: verifyReportSchema,
+  }),
+  ownerCommand({
+    name: 'conflict.list',
+    title: 'Conflicts of a project',
+    description: 'Conflicts that were kept for proposals, newest first, optionally of one status.',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      status: conflictStatusSchema.optional(),
+      limit: z.int().min(1).max(listLimitMax).optional(),
+      cursor: cursorSchema.optional(),
+    }),
+    output: z.strictObject({ conflicts: z.array(conflictSchema), next_cursor: cursorSchema.optional() }),
+  }),
+  ownerCommand({
+    name: 'proposal.draft_resolution',
+    title: 'Draft the resolution of a conflict',
+    description:
+      'Keeps how a blocking conflict of a pending proposal is to be settled (ours, theirs, both, edit), over what was drafted before. It settles nothing until the merge that carries it.',
+    mutates: true,
+    input: z.strictObject({ proposal_id: proposalIdSchema, resolution: resolutionInputSchema }),
+    output: proposalDetailSchema,
+  }),
+  ownerCommand({
+    name: 'proposal.drop_resolution',
+    title: 'Drop a drafted resolution',
+    description: 'The conflict has no drafted resolution any more. Dropping one that is not there changes nothing.',
+    mutates: true,
+    input: z.strictObject({ proposal_id: proposalIdSchema, conflict_key: digestSchema }),
+    output: proposalDetailSchema,
+  }),
+  ownerCommand({
+    name: 'proposal.revert_advance',
+    title: 'Propose to undo a merge',
+    description:
+      'Proposes to take back what one move of refs/shared/main brought in, from its expected head to its new head. Refused, naming them, for memories that changed since.',
+    mutates: true,
+    input: z.strictObject({
+      project: projectIdSchema,
+      expected_head: changesetIdSchema,
+      new_head: changesetIdSchema,
+      message: z.string().min(1).max(messageBytesMax),
+      idempotency_key: z.string().min(1).max(idempotencyKeyBytesMax),
+    }),
+    output: proposalSchema,
   }),
   ownerCommand({
     name: 'principal.list',
