@@ -11,6 +11,7 @@ import { obolCommands } from './obols.ts';
 import { principalCommands } from './principals.ts';
 import { projectCommands } from './projects.ts';
 import { proposalCommands } from './proposals.ts';
+import { refCommands } from './refs.ts';
 
 /** Every command by its name, in the order of the table; each row has exactly one handler. */
 export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundCommand> {
@@ -20,6 +21,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     memoryWriteCommands,
     proposalCommands,
     projectCommands,
+    refCommands,
     principalCommands,
     obolCommands,
     auditCommands,

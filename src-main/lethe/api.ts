@@ -102,10 +102,10 @@ export interface Lethe extends GatewayVerbs {
     readonly principal: string;
   }): Promise<{ readonly changeset: Changeset; readonly ref: Ref; readonly created: boolean }>;
 
-  /** In ref name order; `after` is the last name of the page before. Throws PROJECT_NOT_FOUND. */
+  /** In ref name order; `after` is the last name of the page before; with `archived`, archived ones too. Throws PROJECT_NOT_FOUND. */
   listRefs(
     projectId: ProjectId,
-    page: { readonly limit: number; readonly after?: RefName | undefined },
+    page: { readonly limit: number; readonly after?: RefName | undefined; readonly archived?: boolean | undefined },
   ): readonly Ref[];
   findRef(projectId: ProjectId, refName: RefName): Ref | undefined;
   /** Throws PROTECTED_REF, REF_EXISTS, CHANGESET_NOT_FOUND (unknown, or of another project), PROJECT_NOT_FOUND. */
@@ -115,10 +115,20 @@ export interface Lethe extends GatewayVerbs {
     readonly headChangesetId: ChangesetId;
     readonly principal: string;
   }): Promise<Ref>;
+  /**
+   * Archives an unprotected ref at its head, for good: hidden from lists, moved no more, its name taken, its history read
+   * as before. Again: the same answer. Throws PROTECTED_REF, PROJECT_NOT_FOUND, REF_NOT_FOUND, REF_MOVED.
+   */
+  archiveRef(input: {
+    readonly projectId: ProjectId;
+    readonly refName: RefName;
+    readonly expectedHead: ChangesetId;
+    readonly principal: string;
+  }): Promise<Ref>;
 
   /**
    * Validates (`OP_INVALID` with op index, type and reason), inserts, extends the derived index and moves the ref, in one
-   * transaction. Throws PROTECTED_REF, REF_NOT_FOUND, REF_MOVED {ref, expected, actual}, CHANGESET_NOT_FOUND (a parent),
+   * transaction. Throws PROTECTED_REF, REF_NOT_FOUND, REF_ARCHIVED, REF_MOVED {ref, expected, actual}, CHANGESET_NOT_FOUND (a parent),
    * NOT_A_DESCENDANT (the parents do not contain the ref's head), BOTH_SIDES_TOUCHED {memory_ids} for two parents,
    * IDEMPOTENCY_MISMATCH, KEY_RESERVED, MANIFEST_NOT_FOUND. The same request under its key answers the same changeset.
    */

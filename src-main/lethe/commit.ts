@@ -18,7 +18,7 @@ import { openSight, sees } from './projection/sight.ts';
 import { parentsView } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { moveCauses, writeMove } from './ref-move.ts';
-import { getRef, isProtectedName, protectedRef, refMoved } from './refs.ts';
+import { getRef, isProtectedName, protectedRef, refMoved, requireInUse } from './refs.ts';
 import { type CommitRequest, normalizeCommit } from './rules/commit-request.ts';
 import { needsState, validateAgainstState, validateStateless } from './rules/validate-ops.ts';
 import { type ChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
@@ -102,10 +102,11 @@ function requireManifest(db: ReadableDb, request: CommitRequest): void {
   });
 }
 
-/** The ref, when the commit may move it: unprotected, still at the expected head, and that head among the parents' history (D9). */
+/** The ref, when the commit may move it: unprotected, not archived, still at the expected head, and that head among the parents' history (D9). */
 function requireMovable(db: ReadableDb, request: CommitRequest, parents: readonly ChangesetRow[]): StoredRef {
   const stored = getRef(db, request.projectId, request.refName);
   if (stored.ref.protected) throw protectedRef(request.refName);
+  requireInUse(stored.ref);
   const actual = stored.ref.head_changeset_id;
   if (request.expectedHead !== actual) throw refMoved(request.refName, request.expectedHead, actual);
   const sight = openSight(db);

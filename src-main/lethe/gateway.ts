@@ -13,7 +13,7 @@ export interface GatewayVerbs {
   /**
    * Moves an unprotected ref to a descendant of its head. To the head itself nothing happens and the ref is answered.
    * Throws PROTECTED_REF, REF_NOT_FOUND, PROJECT_NOT_FOUND, CHANGESET_NOT_FOUND (unknown, or of another project),
-   * REF_MOVED, NOT_A_DESCENDANT.
+   * REF_ARCHIVED, REF_MOVED, NOT_A_DESCENDANT.
    */
   fastForward(input: {
     readonly projectId: ProjectId;

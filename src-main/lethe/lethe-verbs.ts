@@ -20,6 +20,7 @@ import { previewMerge } from './preview.ts';
 import { verifyProjection } from './projection/verify.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
+import { archiveRef } from './ref-archive.ts';
 import { createRef, listProjectRefs } from './refs.ts';
 import { readSearch } from './search.ts';
 import { findAdvanceOfProposal } from './tables/advances.ts';
@@ -36,7 +37,10 @@ export type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
 /** Runs a write in the shared batch, or refuses it where nothing may be written. */
 export type Write = <Result>(verb: WriteVerb<Result, EngineEvent>) => Promise<Result>;
 
-type ProjectVerbs = Pick<Lethe, 'listProjects' | 'getProject' | 'initProject' | 'listRefs' | 'findRef' | 'createRef'>;
+type ProjectVerbs = Pick<
+  Lethe,
+  'listProjects' | 'getProject' | 'initProject' | 'listRefs' | 'findRef' | 'createRef' | 'archiveRef'
+>;
 
 /** Projects and refs. */
 export function projectVerbs(read: ReadVerb, write: Write, context: VerbContext): ProjectVerbs {
@@ -47,6 +51,7 @@ export function projectVerbs(read: ReadVerb, write: Write, context: VerbContext)
     listRefs: (projectId, page) => read((db) => listProjectRefs(db, projectId, page)),
     findRef: (projectId, refName) => read((db) => findRef(db, projectId, refName)?.ref),
     createRef: (input) => write((db, emit) => createRef(db, emit, context, input)),
+    archiveRef: (input) => write((db, emit) => archiveRef(db, emit, context, input)),
   };
 }
 

@@ -9,7 +9,7 @@ import type { WritableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { moveCauses, writeMove } from './ref-move.ts';
-import { getRef, isProtectedName, protectedRef, refMoved } from './refs.ts';
+import { getRef, isProtectedName, protectedRef, refMoved, requireInUse } from './refs.ts';
 import { updateRefHead } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
@@ -34,6 +34,7 @@ export function fastForwardRef(
   if (isProtectedName(refName)) throw protectedRef(refName);
   const { ref, headSeq } = getRef(db, projectId, refName);
   if (ref.protected) throw protectedRef(refName);
+  requireInUse(ref);
   const to = getChangesetRow(db, input.newHead, 'new_head');
   if (to.project_id !== projectId) throw changesetNotFound(input.newHead, 'new_head');
   const actual = ref.head_changeset_id;

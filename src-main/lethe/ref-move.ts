@@ -22,8 +22,15 @@ export interface MoveDraft {
   readonly cause: string;
 }
 
-/** Why a ref was created or moved, as its signed row says it. */
-export const moveCauses = { init: 'init', create: 'create', commit: 'commit', fastForward: 'fast_forward' } as const;
+/** Why a ref was created, moved or archived, as its signed row says it. */
+export const moveCauses = {
+  init: 'init',
+  create: 'create',
+  commit: 'commit',
+  fastForward: 'fast_forward',
+  /** Not a move: the last row of a ref, from its head to the same head. */
+  archive: 'archive',
+} as const;
 
 /** The cause of a protected move names its advance record, so that the signature covers both. */
 export function advanceCause(advanceId: string): string {

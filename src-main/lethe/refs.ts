@@ -12,21 +12,26 @@ import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { Lethe } from './api.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import { requireProject } from './projects.ts';
 import { moveCauses, writeMove } from './ref-move.ts';
 import { findRef, insertRef, listRefs, type StoredRef } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
-/** Refs of a project in name order, after the last name of the page before. Throws PROJECT_NOT_FOUND. */
+/**
+ * Refs of a project in name order, after the last name of the page before; archived ones only when asked for.
+ * Throws PROJECT_NOT_FOUND.
+ */
 export function listProjectRefs(
   db: ReadableDb,
   projectId: ProjectId,
-  page: { readonly limit: number; readonly after?: RefName | undefined },
+  page: Parameters<Lethe['listRefs']>[1],
 ): readonly Ref[] {
   requireProject(db, projectId);
   assert(page.limit >= 1 && page.limit <= listLimitMax, 'the limit of a list is checked at the door');
-  return listRefs(db, projectId, page.after ?? '', page.limit).map((stored) => stored.ref);
+  const which = page.archived === true ? 'all' : 'in use';
+  return listRefs(db, projectId, page.after ?? '', page.limit, which).map((stored) => stored.ref);
 }
 
 /** The ref of that name with the number of its head. Throws PROJECT_NOT_FOUND, REF_NOT_FOUND. */
@@ -121,6 +126,16 @@ export function protectedRef(refName: string): Fault {
     'PROTECTED_REF',
     'ref: a protected ref moves only by a reviewed, signed merge. Commit to a branch of your own and propose it.',
     { ref: refName },
+  );
+}
+
+/** Refuses to move what is archived. */
+export function requireInUse(ref: Ref): void {
+  if (ref.archived !== true) return;
+  throw new Fault(
+    'REF_ARCHIVED',
+    'ref: it is archived and takes nothing new. Its history can be read; commit to another branch, or create one at its head.',
+    { ref: ref.ref_name, head: ref.head_changeset_id },
   );
 }
 

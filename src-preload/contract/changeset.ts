@@ -66,6 +66,8 @@ export const refSchema = z.strictObject({
   created_at: timestampSchema,
   updated_at: timestampSchema,
   created_by_principal: z.string().optional(),
+  /** Absent from a ref that is in use. */
+  archived: z.literal(true).optional(),
 });
 export type Ref = z.infer<typeof refSchema>;
 

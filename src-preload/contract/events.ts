@@ -18,6 +18,7 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
     changeset_id: changesetIdSchema,
     ref_name: z.string(),
   }),
+  /** A ref was created, moved, or archived where it stands. */
   z.strictObject({
     kind: z.literal('ref_moved'),
     project_id: projectIdSchema,

@@ -161,3 +161,52 @@ test('T76 a commit begins a missing ref in its own transaction, and replays', as
   expect((await door.get('/memory/demo/refs/resolve?name=refs/sessions/alice/s9')).status).toBe(404);
   expect(await verified(door)).toEqual([]);
 });
+
+test('L290 a branch is archived over HTTP by compare-and-set, hidden from the list unless asked for', async () => {
+  const door = await openDoor();
+  const root = await startDemo(door);
+  const head = await commit(door, branch, root);
+  const archive = (body: Record<string, unknown>, project = 'demo') =>
+    door.post(`/memory/${project}/refs/archive`, { ref_name: branch, expected_head: head, ...body });
+  for (const [project, more, status, text] of [
+    ['demo', { ref_name: '' }, 400, 'ref_name required'],
+    ['demo', { expected_head: undefined }, 400, 'expected_head required'],
+    ['demo', { ref_name: 7 }, 400, 'invalid request body'],
+    ['demo', { ref_name: 'refs/shared/main', expected_head: root }, 403, protectedText],
+    ['demo', { ref_name: 'refs/agents/none/main' }, 404, 'ref not found'],
+    ['none', {}, 404, 'project not found'],
+    ['demo', { expected_head: root }, 409, `ref compare-and-swap conflict: expected ${root}, current ${head}`],
+  ] as const)
+    expect([more, await archive(more, project)]).toMatchObject([more, { status, value: { error: text } }]);
+
+  const done = await archive({});
+  expect([done.status, done.keys.at(-1), done.value.archived]).toEqual([200, 'archived', true]);
+  expect((await archive({})).body).toBe(done.body);
+  expect((await door.get(`/memory/demo/refs/resolve?name=${branch}`)).body).toBe(done.body);
+  const listed = async (query: string) =>
+    (await door.get(`/memory/demo/refs${query}`)).value.map(({ ref_name: name }: { ref_name: string }) => name);
+  expect(await listed('')).toEqual(['refs/shared/main']);
+  expect(await listed('?archived=false')).toEqual(['refs/shared/main']);
+  expect(await listed('?archived=true')).toEqual([branch, 'refs/shared/main']);
+  const asked = await door.get('/memory/demo/refs?archived=maybe');
+  expect([asked.status, asked.value]).toEqual([400, { error: 'archived must be true or false' }]);
+
+  const refused = [409, { error: expect.stringMatching(/archived and takes nothing new/) }];
+  const later = await door.post('/memory/changesets', commitBody(branch, head));
+  expect([later.status, later.value]).toEqual(refused);
+  const creating = await door.post('/memory/changesets', commitBody(branch, head, { create_ref_if_missing: true }));
+  expect([creating.status, creating.value]).toEqual(refused);
+  const move = { ref_name: branch, expected_head: head, new_head: head };
+  const moved = await door.post('/memory/demo/refs/advance', move);
+  expect([moved.status, moved.value]).toEqual(refused);
+  const again = await door.post('/memory/demo/branches', { ref_name: branch, head_changeset_id: head });
+  expect([again.status, again.value]).toEqual([400, { error: `ref already exists: current ${head}` }]);
+  const [newest] = (await door.get(`/memory/demo/ref-moves?ref=${branch}`)).value.ref_moves;
+  expect(newest).toMatchObject({ cause: 'archive', principal: 'gateway', from_head: head, to_head: head });
+  expect(await verified(door)).toEqual([]);
+});
+
+test('L290 in recovery nothing is archived', async () => {
+  const door = await openDoor({ recovery: true });
+  expect((await door.post('/memory/demo/refs/archive', {})).status).toBe(503);
+});

@@ -24,7 +24,7 @@ test('T65 an unknown path is plain text, a known one with another method has no 
     ['GET', '/memory/demo/legacy-root'],
     ['PUT', '/memory/changesets/x'],
     ['GET', '/memory/changesets'],
-    ['POST', '/memory/demo/refs/archive'],
+    ['DELETE', '/memory/demo/refs/archive'],
   ] as const) {
     const answer = await door.ask(method, path);
     expect([method, path, answer.status, answer.body]).toEqual([method, path, 405, '']);

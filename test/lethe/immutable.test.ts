@@ -86,6 +86,7 @@ describe('the history', () => {
       'head_seq = head_seq',
       'head_seq = 1',
       'head_seq = head_seq - 1',
+      'archived = 1, head_seq = head_seq + 1',
     ]) {
       expect(() => temp.db.exec(`UPDATE memory_refs SET ${change} ${where}`), change).toThrow(
         'a ref changes only its head, and only to a later changeset',
@@ -95,6 +96,8 @@ describe('the history', () => {
       'FOREIGN KEY',
     );
     expect(() => temp.db.exec(`UPDATE memory_refs SET head_seq = 9999 ${where}`)).toThrow('FOREIGN KEY');
+    expect(() => temp.db.exec(`UPDATE memory_refs SET archived = 2 ${where}`)).toThrow('CHECK');
+    expect(() => temp.db.exec('UPDATE memory_refs SET archived = 1 WHERE protected = 1')).toThrow('CHECK');
     expect(() => temp.db.exec(`DELETE FROM memory_refs ${where}`)).toThrow('never deleted');
     expect(() => temp.db.exec(`INSERT OR REPLACE INTO memory_refs SELECT * FROM memory_refs ${where}`)).toThrow(
       'never deleted',

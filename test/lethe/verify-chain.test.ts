@@ -27,6 +27,7 @@ afterEach(() => {
 
 const branch = 'refs/agents/a/main';
 const beside = 'refs/agents/b/main';
+const ended = 'refs/agents/c/main';
 const main = 'refs/shared/main';
 
 /** A project in which every table has rows: branches, a merge, a refused one, manifests, evidence, two head keys. */
@@ -36,6 +37,9 @@ async function everything(): Promise<{ readonly temp: TempLethe; readonly histor
   await history.init();
   await history.branch(branch);
   await history.branch(beside);
+  await history.branch(ended);
+  const end = { projectId: history.project, refName: refName(ended), principal: testMerger };
+  await temp.lethe.archiveRef({ ...end, expectedHead: history.head(ended) });
   temp.clock.advance(1_000);
   const made = await history.commit(
     branch,

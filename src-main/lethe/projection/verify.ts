@@ -89,7 +89,7 @@ function listHeads(db: ReadableDb, projectId: ProjectId): readonly number[] {
   const heads: number[] = [];
   const branches: number[] = [];
   for (let after = ''; ; ) {
-    const refs = listRefs(db, projectId, after, listLimitMax);
+    const refs = listRefs(db, projectId, after, listLimitMax, 'all');
     for (const { ref, headSeq } of refs) (ref.protected ? heads : branches).push(headSeq);
     const last = refs.at(-1);
     if (refs.length < listLimitMax || last === undefined) break;

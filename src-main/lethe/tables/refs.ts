@@ -14,13 +14,17 @@ interface RefRow {
   readonly head_seq: number;
   readonly head_changeset_id: string;
   readonly protected: number;
+  readonly archived: number;
   readonly created_at: string;
   readonly updated_at: string;
   readonly created_by_principal: string;
 }
 
-const select = `SELECT r.project_id, r.ref_name, r.head_seq, c.changeset_id AS head_changeset_id, r.protected, r.created_at, r.updated_at,
-  r.created_by_principal FROM memory_refs r JOIN memory_changesets c ON c.seq = r.head_seq`;
+const columns = `r.project_id, r.ref_name, r.head_seq, c.changeset_id AS head_changeset_id, r.protected, r.archived, r.created_at,
+  r.updated_at, r.created_by_principal`;
+const select = `SELECT ${columns} FROM memory_refs r JOIN memory_changesets c ON c.seq = r.head_seq`;
+// The planner would rather walk the primary key, past every archived ref.
+const selectInUse = `SELECT ${columns} FROM memory_refs r INDEXED BY memory_refs_in_use JOIN memory_changesets c ON c.seq = r.head_seq`;
 
 /** The ref of that name. */
 export function findRef(db: ReadableDb, projectId: ProjectId, refName: string): StoredRef | undefined {
@@ -30,12 +34,18 @@ export function findRef(db: ReadableDb, projectId: ProjectId, refName: string): 
   return row === undefined ? undefined : decodeRef(row);
 }
 
-/** Refs in the byte order of their names, after `after`, at most `limit`. */
-export function listRefs(db: ReadableDb, projectId: ProjectId, after: string, limit: number): readonly StoredRef[] {
+/** Refs in the byte order of their names, after `after`, at most `limit`: all of them, or those that are not archived. */
+export function listRefs(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: string,
+  limit: number,
+  which: 'all' | 'in use',
+): readonly StoredRef[] {
+  const sql =
+    which === 'all' ? `${select} WHERE r.project_id = +?` : `${selectInUse} WHERE r.project_id = +? AND r.archived = 0`;
   return db
-    .query<[string, string, number], RefRow>(
-      `${select} WHERE r.project_id = +? AND r.ref_name > +? ORDER BY r.ref_name LIMIT +?`,
-    )
+    .query<[string, string, number], RefRow>(`${sql} AND r.ref_name > +? ORDER BY r.ref_name LIMIT +?`)
     .all(projectId, after, limit)
     .map(decodeRef);
 }
@@ -76,6 +86,24 @@ export function updateRefHead(
   return done.changes === 1;
 }
 
+/** Compare-and-set of the mark that a ref is archived: false, and nothing written, when the head is another by now. */
+export function updateRefArchived(
+  db: WritableDb,
+  mark: {
+    readonly projectId: ProjectId;
+    readonly refName: string;
+    readonly headSeq: number;
+    readonly archivedAt: Timestamp;
+  },
+): boolean {
+  const done = db
+    .command<[string, string, string, number]>(
+      'UPDATE memory_refs SET archived = 1, updated_at = ? WHERE project_id = ? AND ref_name = ? AND head_seq = ?',
+    )
+    .run(mark.archivedAt, mark.projectId, mark.refName, mark.headSeq);
+  return done.changes === 1;
+}
+
 function decodeRef(row: RefRow): StoredRef {
   return {
     headSeq: row.head_seq,
@@ -87,6 +115,7 @@ function decodeRef(row: RefRow): StoredRef {
       created_at: row.created_at as Timestamp,
       updated_at: row.updated_at as Timestamp,
       ...(row.created_by_principal === '' ? {} : { created_by_principal: row.created_by_principal }),
+      ...(row.archived === 1 ? { archived: true } : {}),
     },
   };
 }

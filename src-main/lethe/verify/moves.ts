@@ -108,6 +108,7 @@ function verifyMove(
   if (to?.chain_digest !== move.chain_digest)
     report('the chain digest that it signed is not that of the changeset it goes to');
   if (move.from_head !== (before?.last.to_head ?? '')) report('it does not start where the ref stood');
+  if (before?.last.cause === moveCauses.archive) report('the ref was archived before it');
   if (move.epoch !== epochAfter(before?.last, move.moved_ms)) report('its epoch is not that of its time');
   const fromSeq = findFromSeq(sight.db, move, before);
   if (to !== undefined && fromSeq !== undefined && !sees(sight, to.seq, fromSeq))
@@ -121,7 +122,10 @@ function findFromSeq(db: ReadableDb, move: RefMoveRow, before: RefMoves | undefi
   return move.from_head === before?.last.to_head ? before.headSeq : findChangesetRow(db, move.from_head)?.seq;
 }
 
-/** A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head or a fast-forward. */
+/**
+ * A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head or
+ * a fast-forward, and may be archived where it stands.
+ */
 function verifyCause(
   db: ReadableDb,
   move: RefMoveRow,
@@ -135,6 +139,8 @@ function verifyCause(
     if (move.cause !== cause) report('its cause is not that of a creation');
   } else if (isProtected) {
     verifyAdvance(db, move, report);
+  } else if (move.from_head === move.to_head) {
+    if (move.cause !== moveCauses.archive) report('it goes nowhere and does not archive its ref');
   } else if (move.cause !== moveCauses.fastForward && (move.cause !== moveCauses.commit || expectedSeq !== fromSeq)) {
     report('no commit made it');
   }
@@ -160,7 +166,7 @@ function verifyAdvance(db: ReadableDb, move: RefMoveRow, report: Report): void {
 
 /** Verifies the next refs after a name: each is what its signed moves say. Answers the last name, undefined at the end. */
 export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findings: Findings): string | undefined {
-  const refs = listRefs(db, walk.projectId, after, refsPerChunk);
+  const refs = listRefs(db, walk.projectId, after, refsPerChunk, 'all');
   for (const { ref } of refs) {
     const where = `ref ${ref.ref_name}`;
     const moves = walk.refs.get(ref.ref_name);
@@ -173,6 +179,8 @@ export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findin
 function verifyRef(ref: Ref, first: RefMoveRow, last: RefMoveRow, report: Report): void {
   if (ref.head_changeset_id !== last.to_head) report('its head is not where its last signed move went');
   if (ref.protected !== isProtectedName(ref.ref_name)) report('its protection is not that of its name');
+  if ((ref.archived === true) !== (last.cause === moveCauses.archive))
+    report('whether it is archived is not what its last signed move says');
   const isTimed = ref.created_at === first.moved_at && ref.updated_at === last.moved_at;
   if (!isTimed) report('its times are not those of its moves');
   if ((ref.created_by_principal ?? '') !== first.principal) report('its creator is not who signed for it');

@@ -17,6 +17,7 @@ import {
   invalid,
   param,
   queryCursor,
+  queryFlag,
   queryLimit,
   queryMoment,
   queryText,
@@ -103,15 +104,14 @@ function listChangesets({ lethe }: RouteDeps, asked: Asked): Answer {
   const project = param(asked, 'project');
   const ref = queryText(asked, 'ref');
   const at = queryMoment(asked);
-  const all = queryText(asked, 'all_parents');
-  if (!['', '0', '1', 'true', 'false'].includes(all)) throw invalid('all_parents', 'all_parents must be true or false');
+  const allParents = queryFlag(asked, 'all_parents');
   if (lethe.findRef(asProject(project), asRef(ref)) === undefined) return json({ changesets: [], project, ref });
   const input = {
     projectId: asProject(project),
     refName: asRef(ref),
     limit: queryLimit(asked, logLimitDefault, logLimitMax, logLimitDefault),
     cursor: queryCursor(asked),
-    allParents: all === '1' || all === 'true',
+    allParents,
   };
   const page = at === undefined ? lethe.log(input) : lethe.logAt({ ...input, at });
   const more = page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor };

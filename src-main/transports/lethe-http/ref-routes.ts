@@ -16,6 +16,7 @@ import {
   boundedName,
   param,
   queryCursor,
+  queryFlag,
   queryRef,
   queryText,
   type Route,
@@ -31,6 +32,7 @@ const branchBody = z.object({
   protected: flagField,
 });
 const advanceBody = z.object({ ref_name: textField, expected_head: textField, new_head: textField });
+const archiveBody = z.object({ ref_name: textField, expected_head: textField });
 const mergeBody = z.object({
   ref_name: textField,
   expected_head: textField,
@@ -65,7 +67,7 @@ export function refRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'GET',
       pattern: '/memory/{project}/refs',
-      answer: (asked) => json(listAllRefs(deps, projectOf(asked)).map(encodeRef)),
+      answer: (asked) => json(listAllRefs(deps, projectOf(asked), queryFlag(asked, 'archived')).map(encodeRef)),
     },
     {
       method: 'GET',
@@ -82,6 +84,7 @@ export function refRoutes(deps: RouteDeps): readonly Route[] {
       answer: (asked) => json(encodeRef(getRef(deps, projectOf(asked), asRef(param(asked, 'ref'))))),
     },
     { method: 'POST', pattern: '/memory/{project}/refs/advance', answer: advance },
+    { method: 'POST', pattern: '/memory/{project}/refs/archive', answer: (asked) => archiveRef(deps, asked) },
     { method: 'POST', pattern: '/memory/{project}/refs/merge', answer: (asked) => mergeRef(deps, asked) },
     { method: 'POST', pattern: '/memory/{project}/refs/{ref}/advance', answer: advance },
     { method: 'GET', pattern: '/memory/{project}/advances', answer: (asked) => listAdvances(deps, asked) },
@@ -99,12 +102,12 @@ function getRef({ lethe }: RouteDeps, projectId: ProjectId, refName: RefName): R
   throw new Fault('REF_NOT_FOUND', 'ref: there is no such ref in this project.', { ref: refName });
 }
 
-/** Every ref of a project; none of one that does not exist, as the reference has it. */
-function listAllRefs({ lethe }: RouteDeps, projectId: ProjectId): readonly Ref[] {
+/** Every ref of a project, those that are archived when asked for; none of one that does not exist, as the reference has it. */
+function listAllRefs({ lethe }: RouteDeps, projectId: ProjectId, archived: boolean): readonly Ref[] {
   const found: Ref[] = [];
   try {
     for (let after: RefName | undefined; ; ) {
-      const page = lethe.listRefs(projectId, { limit: listLimitMax, after });
+      const page = lethe.listRefs(projectId, { limit: listLimitMax, after, archived });
       found.push(...page);
       after = page.at(-1)?.ref_name;
       if (page.length < listLimitMax) return found;
@@ -152,6 +155,20 @@ async function advanceRef({ lethe }: RouteDeps, asked: Asked): Promise<Answer> {
     refName,
     expectedHead: asChangeset(required('expected_head', body.expected_head)),
     newHead: asChangeset(required('new_head', body.new_head)),
+    principal: gatewayPrincipal,
+  });
+  return json(encodeRef(ref));
+}
+
+/** Ends a ref where it stands (`lethe.md` §0.5). */
+async function archiveRef({ lethe }: RouteDeps, asked: Asked): Promise<Answer> {
+  const body = readBody(asked.body, archiveBody);
+  const refName = asRef(required('ref_name', body.ref_name));
+  const expectedHead = asChangeset(required('expected_head', body.expected_head));
+  const ref = await lethe.archiveRef({
+    projectId: projectOf(asked),
+    refName,
+    expectedHead,
     principal: gatewayPrincipal,
   });
   return json(encodeRef(ref));

@@ -25,6 +25,7 @@ const ownText: Texts = {
     field('field') === 'new_head' ? 'load new head: changeset not found' : 'changeset not found',
   PROTECTED_REF: () => 'protected ref requires merge path',
   REF_MOVED: (field) => `ref compare-and-swap conflict: expected ${field('expected')}, current ${field('actual')}`,
+  NOT_A_DESCENDANT: (field, message) => (field('head') === '' ? message : `${message} Its head: ${field('head')}`),
   REF_EXISTS: (field) => `ref already exists: current ${field('head')}`,
   IDEMPOTENCY_MISMATCH: () => 'idempotency mismatch: this key was used for another request',
   HEAD_NOT_REACHABLE: (field) =>

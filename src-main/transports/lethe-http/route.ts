@@ -98,6 +98,14 @@ export function queryCursor(asked: Asked): string | undefined {
   return queryText(asked, 'cursor') || undefined;
 }
 
+/** A yes or no of the query, no when it is left out. Throws INPUT_INVALID. */
+export function queryFlag(asked: Asked, name: string): boolean {
+  const text = queryText(asked, name);
+  if (['', '0', 'false'].includes(text)) return false;
+  if (text === '1' || text === 'true') return true;
+  throw invalid(name, `${name} must be true or false`);
+}
+
 /** `at` of the query. Throws INPUT_INVALID when it is no time. */
 export function queryMoment(asked: Asked): Timestamp | undefined {
   const text = queryText(asked, 'at');

@@ -30,11 +30,11 @@ export function encodeProject(project: Project): Ordered {
   return struct({ project_id, name, created_at, updated_at });
 }
 
-/** `lethe.md` §2.3. */
+/** `lethe.md` §2.3, and after it the mark of an archived one. */
 export function encodeRef(ref: Ref): Ordered {
-  const { project_id, ref_name, head_changeset_id, created_at, updated_at, created_by_principal } = ref;
+  const { project_id, ref_name, head_changeset_id, created_at, updated_at, created_by_principal, archived } = ref;
   const head = { project_id, ref_name, head_changeset_id, protected: ref.protected };
-  return struct({ ...head, created_at, updated_at, created_by_principal });
+  return struct({ ...head, created_at, updated_at, created_by_principal, archived });
 }
 
 /** `lethe.md` §2.1, and after it the `chain_digest` of §0.2. */
