@@ -35,25 +35,45 @@ export function findNewestTouch(
   below = Number.POSITIVE_INFINITY,
 ): Touch | undefined {
   const upTo = Math.min(below - 1, lastOpOf(Math.max(...heads.map((head) => head.seq))));
-  const first = findNewestOf(sight.db, memory, upTo);
-  if (first === undefined || seesTouch(sight, heads, first)) return first;
-  const limit = sight.unseenTouchesMax - 1;
-  const touches = listNewestTouches(sight.db, memory, first.key - 1, limit);
-  const seen = touches.find((touch) => seesTouch(sight, heads, touch));
-  const last = touches.at(-1);
-  if (seen !== undefined || last === undefined || touches.length < limit) return seen;
-  return findByChains(sight, heads, memory, last.key - 1);
+  return findNewestSeen(sight, memory, upTo, (chain) => seenOfAny(sight, heads, chain));
 }
 
-function findByChains(sight: Sight, heads: readonly Place[], memory: number, upTo: number): Touch | undefined {
+/**
+ * The same at or below an op number for whoever sees a prefix of each chain.
+ * @param seenIn the newest changeset of a chain that is seen, or 0
+ */
+export function findNewestSeen(
+  sight: Sight,
+  memory: number,
+  upTo: number,
+  seenIn: (chain: number) => number,
+): Touch | undefined {
+  const isSeen = (touch: Touch): boolean => seenIn(touch.chain) >= seqOf(touch.key);
+  const first = findNewestOf(sight.db, memory, upTo);
+  if (first === undefined || isSeen(first)) return first;
+  const limit = sight.unseenTouchesMax - 1;
+  const touches = listNewestTouches(sight.db, memory, first.key - 1, limit);
+  const seen = touches.find(isSeen);
+  const last = touches.at(-1);
+  if (seen !== undefined || last === undefined || touches.length < limit) return seen;
+  return findByChains(sight, memory, last.key - 1, seenIn);
+}
+
+function findByChains(
+  sight: Sight,
+  memory: number,
+  upTo: number,
+  seenIn: (chain: number) => number,
+): Touch | undefined {
   const first = findTouch(sight.db, memory, memory);
-  let newest = first !== undefined && first.key <= upTo && seesTouch(sight, heads, first) ? first : undefined;
+  const isFirstSeen = first !== undefined && first.key <= upTo && seenIn(first.chain) >= seqOf(first.key);
+  let newest = isFirstSeen ? first : undefined;
   for (
     let chain = findNextTouchingChain(sight.db, memory, -1);
     chain !== undefined;
     chain = findNextTouchingChain(sight.db, memory, chain)
   ) {
-    const bound = Math.min(upTo, lastOpOf(seenOfAny(sight, heads, chain)));
+    const bound = Math.min(upTo, lastOpOf(seenIn(chain)));
     if (bound <= (newest?.key ?? 0)) continue;
     const touch = findNewestOfChain(sight.db, memory, chain, bound);
     if (touch !== undefined && touch.key > (newest?.key ?? 0)) newest = touch;
