@@ -262,7 +262,7 @@ test('T72 legacy-root starts a project once, and then answers with the head of m
     expect([bad, (await door.post(`/memory/${bad}/legacy-root`, '')).status]).toEqual([bad, 400]);
 });
 
-test('T83 a series begins with its first count, and times are a histogram by route', async () => {
+test('T83 a series begins with its first count, and times are histograms by route and by verb', async () => {
   const door = await openDoor();
   const text = async (): Promise<string> => (await door.get('/metrics')).body;
   expect(await text()).not.toMatch(/_total/);
@@ -273,8 +273,13 @@ test('T83 a series begins with its first count, and times are a histogram by rou
   await door.post('/memory/changesets', { ...body, message: 'another' });
   await door.post('/memory/changesets', commitBody(branch, root));
   await door.post('/memory/changesets', commitBody(branch, root, { ops: [{ op_type: 'add_memory' }] }));
-  await door.get('/memory/demo/context');
+  await door.get(`/memory/demo/context?ref=${branch}`);
+  await door.post('/memory/demo/context', { ref_name: branch, create_manifest: true });
+  await door.get('/memory/demo/context?ref=refs/none/at/all');
+  await door.get(`/memory/demo/search?q=memory&ref=${branch}`);
+  await door.get('/memory/demo/verify');
   const head = (await door.get(`/memory/demo/refs/resolve?name=${branch}`)).value.head_changeset_id;
+  await door.post(`/memory/changesets/${head}/diff`, { base_changeset_id: root });
   await merge(door, root, head);
   await door.post('/memory/demo/refs/merge', {
     ...{ ref_name: 'refs/shared/main', expected_head: root, new_head: head, merge_proposal_id: testProposal },
@@ -287,13 +292,24 @@ test('T83 a series begins with its first count, and times are a histogram by rou
     ['lethe_idempotency_mismatches_total', 1],
     ['lethe_ref_cas_conflicts_total', 1],
     ['lethe_changesets_rejected_total', 1],
-    ['lethe_context_reconstructions_total', 1],
+    ['lethe_context_reconstructions_total', 2],
+    ['lethe_context_reconstruction_changesets_total', 2],
     ['lethe_merge_authorized_total', 1],
     ['lethe_merge_authorization_failures_total', 1],
   ] as const)
     expect(counted).toMatch(new RegExp(`# TYPE ${name} counter\n${name} ${value}\n`));
   expect(counted).toMatch(/lethe_context_reconstruction_ms_total \d/);
   expect(counted).toMatch(/lethe_http_request_duration_seconds_count\{route="\/memory\/changesets"\} 5/);
+  // Refusals take time too: of the commits two were refused, of the contexts and of the merges one.
+  for (const [verb, count] of [
+    ['commit', 5],
+    ['context', 3],
+    ['search', 1],
+    ['diff', 1],
+    ['verify', 1],
+    ['advance', 2],
+  ])
+    expect(counted).toMatch(new RegExp(`lethe_verb_duration_seconds_count\\{verb="${verb}"\\} ${count}\n`));
   expect(counted).not.toMatch(/lethe_merge_replay_rejections_total/);
 });
 

@@ -10,6 +10,10 @@ const counters = {
   mergeFailures: ['lethe_merge_authorization_failures_total', 'Merge authorizations refused.'],
   mergeReplays: ['lethe_merge_replay_rejections_total', 'Merge authorizations that were spent before.'],
   contexts: ['lethe_context_reconstructions_total', 'Contexts read.'],
+  contextChangesets: [
+    'lethe_context_reconstruction_changesets_total',
+    'Changesets that the memories of contexts were read from.',
+  ],
   contextMs: ['lethe_context_reconstruction_ms_total', 'Milliseconds spent on reading contexts.'],
   replays: ['lethe_idempotent_replays_total', 'Commits answered again from their idempotency key.'],
   mismatches: ['lethe_idempotency_mismatches_total', 'Idempotency keys used again with another request.'],
@@ -27,12 +31,20 @@ const counterByFault: Partial<Record<FaultCode, CounterName>> = {
   IDEMPOTENCY_MISMATCH: 'mismatches',
 };
 
+/** The verbs of the store whose times are kept. */
+export type MeasuredVerb = 'commit' | 'advance' | 'context' | 'search' | 'diff' | 'detection' | 'verify';
+
+/** Bounds of the histograms, in seconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
 /** What this door counts (`lethe.md` §9.5). A series begins with its first count. */
 export interface LetheMetrics {
   count(name: CounterName, by?: number): void;
   countFault(code: FaultCode): void;
   /** Seconds that one request of a route took. */
   observe(route: string, seconds: number): void;
+  /** Seconds that the store took for one verb. */
+  observeVerb(verb: MeasuredVerb, seconds: number): void;
   /** All series in the text format of Prometheus. */
   text(): Promise<string>;
 }
@@ -46,7 +58,14 @@ export function createLetheMetrics(): LetheMetrics {
     name: 'lethe_http_request_duration_seconds',
     help: 'How long requests took, by route.',
     labelNames: ['route'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    buckets,
+    registers,
+  });
+  const verbDuration = new Histogram({
+    name: 'lethe_verb_duration_seconds',
+    help: 'How long the store took, by verb.',
+    labelNames: ['verb'],
+    buckets,
     registers,
   });
   const count = (name: CounterName, by = 1): void => {
@@ -62,6 +81,7 @@ export function createLetheMetrics(): LetheMetrics {
       if (name !== undefined) count(name);
     },
     observe: (route, seconds) => duration.observe({ route }, seconds),
+    observeVerb: (verb, seconds) => verbDuration.observe({ verb }, seconds),
     text: () => registry.metrics(),
   };
 }

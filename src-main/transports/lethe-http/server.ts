@@ -13,6 +13,7 @@ import { type Bind, bearsKey, decideBind, isLoopbackHost, isTrustedPeer, type Tr
 import { type Answer, refusal } from './answer.ts';
 import { bodyInvalid } from './body.ts';
 import { changesetRoutes } from './changeset-routes.ts';
+import { measuredLethe } from './measured.ts';
 import { createLetheMetrics } from './metrics.ts';
 import { refRoutes } from './ref-routes.ts';
 import { recoveryText, refusalOfFault } from './refusal-text.ts';
@@ -78,7 +79,9 @@ export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHtt
     );
   }
   const metrics = createLetheMetrics();
-  const deps: RouteDeps = { lethe: options.lethe, metrics, monotonicMs: () => performance.now() };
+  const monotonicMs = (): number => performance.now();
+  const lethe = measuredLethe(options.lethe, metrics, monotonicMs);
+  const deps: RouteDeps = { lethe, metrics, monotonicMs };
   const route = createRouter(letheRoutes(deps));
   let ours: OwnAddresses = addressesOf([], 0);
   const server = createServer(

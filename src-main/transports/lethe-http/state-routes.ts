@@ -104,6 +104,7 @@ async function answerContext(
     const context: MemoryContext =
       pin === undefined ? lethe.context(input) : await lethe.pinContext({ ...input, ...pin });
     metrics.count('contexts');
+    metrics.count('contextChangesets', new Set(context.memories.map((memory) => memory.last_changeset_id)).size);
     metrics.count('contextMs', Math.max(0, monotonicMs() - startedMs));
     return json(encodeContext(context));
   } catch (thrown) {
