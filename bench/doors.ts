@@ -1,5 +1,6 @@
-// A process of its own that serves two agent doors for W2: that of a real home, and one of the same make behind which
-// nothing is done. Prints one line of JSON when both are open; ends with its standard input.
+// A process of its own that serves two agent doors for W2: that of a real home with a copy of the store that is named, and
+// one of the same make behind which nothing is done. Prints one line of JSON when both are open; ends with its standard input.
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { systemClock, toTimestamp } from '../src-main/base/clock.ts';
@@ -16,10 +17,11 @@ import { openAgentDoor } from '../src-main/transports/agent-door.ts';
 import { grantSchema } from '../src-preload/contract/principal.ts';
 import { benchProject } from './lib/store.ts';
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('name the folder of the home');
+const [folder, store] = process.argv.slice(2);
+if (folder === undefined || store === undefined) throw new Error('name the folder of the home, and a store');
 const [clock, ids, log] = [systemClock, systemIds(), silentLog];
 const home = openHome({ root: join(folder, 'home'), env: {}, clock, ids });
+copyFileSync(store, home.paths.letheDb);
 const events = createEventHub(log);
 const { charon, lethe, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
 const commands = createCommands({
@@ -48,7 +50,7 @@ const limits = { perPrincipal: { perSecond: 1_000_000, burst: 1_000_000 } };
 const real = await openAgentDoor({ ...common, commands, limits });
 const noop = await openAgentDoor({ ...common, commands: noCommands, limits });
 process.stdout.write(
-  `${JSON.stringify({ real: real.mcpUrl, noop: noop.mcpUrl, token, actor: principal.actor_id, root: ref.head_changeset_id })}\n`,
+  `${JSON.stringify({ real: real.mcpUrl, noop: noop.mcpUrl, token, actor: principal.actor_id, head: ref.head_changeset_id })}\n`,
 );
 
 process.stdin.resume();
