@@ -8,6 +8,8 @@ import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { AdvanceInput } from './api.ts';
 import { getChangesetRow, readChangeset } from './changeset-rows.ts';
 import { bothSidesTouched, contestedNamedMax } from './commit.ts';
+import { requireNoOpenBlocking } from './conflicts-blocking.ts';
+import { supersedeConflicts } from './conflicts-settle.ts';
 import { listOriginators } from './originators.ts';
 import { contestedMemories } from './projection/contested.ts';
 import { openSight, sees } from './projection/sight.ts';
@@ -73,7 +75,7 @@ function requireProtected(db: ReadableDb, input: AdvanceInput): void {
   );
 }
 
-/** Shape, separation of duties, compare-and-set, records: everything that a refusal undoes. */
+/** Shape, separation of duties, compare-and-set, open conflicts, records: everything that a refusal undoes. */
 function carryOut(
   db: WritableDb,
   emit: Emit,
@@ -91,6 +93,7 @@ function carryOut(
   requireShape(db, envelope, from, to);
   requireSeparation(db, context, envelope, from, to);
   if (stored.headSeq !== from.seq) throw refMoved(input.refName, input.expectedHead, actual);
+  requireNoOpenBlocking(db, input.projectId, from.seq, broughtBy(db, envelope, to).seq);
 
   const movedMs = context.clock.nowMs();
   const advance = recordOf(input, envelope, context.ids.uuidv7(), movedMs);
@@ -102,6 +105,7 @@ function carryOut(
   const move = { ...place, fromHead: from.changeset_id, to: to.row, movedMs, principal: envelope.merger_principal };
   const { seq: moveSeq } = writeMove(db, context.headSigner, { ...move, cause: advanceCause(advance.advance_id) });
   insertAdvance(db, advance, moveSeq);
+  supersedeConflicts(db, { advance, fromSeq: from.seq, toSeq: to.row.seq });
   emit({ kind: 'ref_moved', project_id: input.projectId, ref_name: input.refName, head_changeset_id: input.newHead });
   return { kind: 'advanced', ref: getRef(db, input.projectId, input.refName).ref, advance };
 }
@@ -142,8 +146,7 @@ function requireSeparation(
   from: ChangesetRow,
   to: NewHead,
 ): void {
-  const [, second] = envelope.strategy === 'merge_commit' ? to.changeset.parent_ids : [];
-  const brought = second === undefined ? to.row : getChangesetRow(db, second, 'new_head');
+  const brought = broughtBy(db, envelope, to);
   const fault = findSeparationFault({
     originators: listOriginators(db, from.seq, brought.seq),
     reviewer: envelope.reviewer_principal,
@@ -151,9 +154,15 @@ function requireSeparation(
     owner: context.ownerPrincipal,
   });
   if (fault !== undefined) throw fault;
-  if (second === undefined) return;
+  if (brought === to.row) return;
   const contested = contestedMemories(db, from.seq, brought.seq, contestedNamedMax);
   if (contested.total > 0) throw bothSidesTouched(contested.memoryIds, contested.total);
+}
+
+/** The proposal's side: what a merge_commit brings in by its second parent, and otherwise the new head itself. */
+function broughtBy(db: ReadableDb, envelope: MergeEnvelope, to: NewHead): ChangesetRow {
+  const [, second] = envelope.strategy === 'merge_commit' ? to.changeset.parent_ids : [];
+  return second === undefined ? to.row : getChangesetRow(db, second, 'new_head');
 }
 
 function recordOf(input: AdvanceInput, envelope: MergeEnvelope, id: string, movedMs: number): Advance {

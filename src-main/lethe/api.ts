@@ -20,6 +20,7 @@ import type {
   SearchMatch,
 } from '../../src-preload/contract/memory.ts';
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
+import type { ConflictVerbs } from './conflict-api.ts';
 import type { GatewayVerbs } from './gateway.ts';
 
 /** A commit, or (with `advanceRef` false) a detached changeset such as the one a merge prepares. */
@@ -91,7 +92,7 @@ export interface AdvanceInput {
  * Faults are named at each verb; every verb may also throw `STORE_BUSY`, `STORE_UNAVAILABLE`, `DISK_FULL`,
  * `READ_ONLY` (writes in recovery) and `INTEGRITY_MISMATCH` (a row whose digest does not hold).
  */
-export interface Lethe extends GatewayVerbs {
+export interface Lethe extends GatewayVerbs, ConflictVerbs {
   /** In project id order. */
   listProjects(): readonly Project[];
   /** Throws PROJECT_NOT_FOUND. */

@@ -22,28 +22,33 @@ export interface ConflictVerbs {
   detectConflicts(sides: ConflictSides): readonly Conflict[];
   /**
    * Keeps the findings with these ids, bound to a proposal: a new row is open, unless the newest row of the project with the
-   * same conflict key was resolved, whose resolution it carries. A row that exists keeps its status and is bound to this
-   * proposal too (D17). Only what detection finds for these sides can be kept (D2). Throws INPUT_INVALID naming the first id that is
-   * not found, and what `detectConflicts` throws.
+   * same conflict key was resolved, whose resolution it carries. A row that is open or resolved stays so and is bound to this
+   * proposal too (D17); one that was retired is treated as a new one. Only what detection finds for these sides can be kept (D2). Throws INPUT_INVALID naming the first id that is
+   * not found or for a proposal id over its bound, and what `detectConflicts` throws.
    */
   persistConflicts(input: {
     readonly sides: ConflictSides;
     readonly proposalId: ProposalId;
     readonly conflictIds: readonly Digest[];
+    /** Who, for the record; a gateway does not say. */
+    readonly principal?: string | undefined;
   }): Promise<readonly Conflict[]>;
-  /** Open → resolved, with a note. Throws CONFLICT_NOT_FOUND for one that is unknown or not open. */
+  /** Open → resolved, with a note. Throws CONFLICT_NOT_FOUND for one that is unknown or not open, INPUT_INVALID for a note over its bound. */
   resolveConflict(input: {
     readonly projectId: ProjectId;
     readonly conflictId: Digest;
     readonly note: string;
+    readonly principal?: string | undefined;
   }): Promise<Conflict>;
   /**
-   * Ends the open conflicts that are bound to a proposal and to no other one that still waits: rejected, canceled or superseded. The number of rows.
+   * Ends the open conflicts that are bound to a proposal and to no other one that still waits: rejected, canceled or
+   * superseded. A proposal waits until it is retired or its merge lands. The number of rows.
    */
   retireConflicts(input: {
     readonly projectId: ProjectId;
     readonly proposalId: ProposalId;
     readonly status: 'rejected' | 'canceled' | 'superseded';
+    readonly principal?: string | undefined;
   }): Promise<number>;
   /** Newest first, then by id, in pages. Throws PROJECT_NOT_FOUND, CURSOR_INVALID. */
   listConflicts(input: {

@@ -18,6 +18,7 @@ import { type MadeBy, readMadeBy } from './projection/made-by.ts';
 import { listAddedRelationships } from './projection/relationships.ts';
 import { openSight, type Sight } from './projection/sight.ts';
 import { findNewestTouch, isLive, seesTouch } from './projection/state.ts';
+import { listUnresolvedBetween } from './projection/withheld.ts';
 import { type AttachmentList, attachmentLists } from './rules/attachments.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { categoriesOf, summarize } from './rules/diff-categories.ts';
@@ -53,6 +54,7 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
   const target = getChangesetRow(db, input.targetChangesetId, 'target_changeset_id');
   if (base.project_id !== target.project_id) throw changesetNotFound(input.baseChangesetId, 'base_changeset_id');
   const after = input.cursor === undefined ? 0 : readCursor(input, input.cursor);
+  const projectId = projectIdSchema.parse(base.project_id);
   const sight = openSight(db);
   const accepted = openAccepted(db);
   const told: Told[] = [];
@@ -68,8 +70,11 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
     last = found.op;
   }
   return {
-    ...emptyDiff(projectIdSchema.parse(base.project_id), input),
+    ...emptyDiff(projectId, input),
     ...listed(told),
+    unresolved_conflicts: [
+      ...listUnresolvedBetween(sight, sight.places.get(base.seq), sight.places.get(target.seq), projectId),
+    ],
     ...(next === undefined ? {} : { next_cursor: next }),
   };
 }

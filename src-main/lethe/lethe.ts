@@ -10,6 +10,7 @@ import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { Lethe } from './api.ts';
+import { conflictVerbs } from './conflict-verbs.ts';
 import { gatewayVerbs } from './gateway.ts';
 import {
   historyVerbs,
@@ -80,6 +81,7 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
     ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
     ...mergeVerbs(read, write, context),
+    ...conflictVerbs(read, write, context),
     ...stateVerbs(read),
     ...manifestVerbs(read, write, context),
     ...upkeepVerbs(snapshots, write, context),

@@ -6,7 +6,7 @@ import { domainDigest } from '../canonical/digest.ts';
  * byte was changed; who changes rows and digests together is seen by the audit ledger, not by this.
  */
 export function rowDigest(
-  table: 'merge-authorization' | 'manifest',
+  table: 'merge-authorization' | 'manifest' | 'event' | 'conflict' | 'conflict-event',
   columns: JsonObject & { readonly row_digest?: never },
 ): string {
   return domainDigest(`lethe/row/${table}/v1`, columns);

@@ -10,6 +10,7 @@ import { countChangesets, findChangesetRow, findGap, findNextOwner, findRootRow 
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
+import { verifyConflictEvents, verifyConflicts } from './verify/conflicts.ts';
 import { checking, type Findings, openFindings } from './verify/findings.ts';
 import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
@@ -35,8 +36,8 @@ export interface VerifyTools {
 
 /**
  * Verifies everything about a project (`lethe.md` D12, §0.2): project, root and baseline; every changeset with its digests,
- * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; manifests; the derived
- * indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
+ * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; conflicts and what became
+ * of them; manifests; the derived indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
  * @param onProgress changesets done and of how many, after each chunk
  */
 export async function verifyChain(
@@ -55,6 +56,8 @@ export async function verifyChain(
   const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
   await verifyHeads(read, projectId, findings);
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
+  await eachPage(findings, 0, own, (after) => read((db) => verifyConflicts(db, projectId, after, findings)));
+  await eachPage(findings, 0, own, (after) => read((db) => verifyConflictEvents(db, after, findings)));
   await eachPage(findings, '', own, (after: string) =>
     read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)),
   );

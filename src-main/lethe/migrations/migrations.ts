@@ -5,6 +5,7 @@ import { lethe0003Projection } from './lethe-0003-projection.ts';
 import { lethe0004Operations } from './lethe-0004-operations.ts';
 import { lethe0005TextPostings } from './lethe-0005-text-postings.ts';
 import { lethe0006Duplicates } from './lethe-0006-duplicates.ts';
+import { lethe0007Conflicts } from './lethe-0007-conflicts.ts';
 import { lethe0009Events } from './lethe-0009-events.ts';
 import { lethe0010Archive } from './lethe-0010-archive.ts';
 
@@ -16,6 +17,7 @@ export const letheMigrations: readonly Migration[] = [
   lethe0004Operations,
   lethe0005TextPostings,
   lethe0006Duplicates,
+  lethe0007Conflicts,
   lethe0009Events,
   lethe0010Archive,
 ];

@@ -1,0 +1,123 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
+import type { Digest, ProjectId, ProposalId } from '../../src-preload/contract/ids.ts';
+import { attributionBytesMax } from '../../src-preload/contract/limits.ts';
+import { assert } from '../base/assert.ts';
+import { toTimestamp } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import { utf8Length } from '../canonical/text.ts';
+import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import { getChangesetRow } from './changeset-rows.ts';
+import type { ConflictSides } from './conflict-api.ts';
+import {
+  bindProposal,
+  carriedCause,
+  changeStatus,
+  conflictCauses,
+  type LifeStamp,
+  lifeStamp,
+  recordOpened,
+} from './conflict-life.ts';
+import { conflictColumns, conflictDigest, decodeConflict, namedMemories } from './conflict-rows.ts';
+import { detectConflicts } from './detection.ts';
+import { findLastStatus } from './tables/conflict-events.ts';
+import { type ConflictRow, findConflictRow, findNewestOfKey, insertConflictRow } from './tables/conflicts.ts';
+import type { VerbContext } from './verb-context.ts';
+
+/** What is kept of a detection, and for which proposal. */
+export interface PersistInput {
+  readonly sides: ConflictSides;
+  readonly proposalId: ProposalId;
+  readonly conflictIds: readonly Digest[];
+  readonly principal?: string | undefined;
+}
+
+/**
+ * The findings with the ids that are to be kept, each once, in the order in which they were named. What detection does
+ * not find for these sides is refused (`lethe.md` D2). Throws INPUT_INVALID naming the first such id, and what
+ * `detectConflicts` throws.
+ */
+export function selectFindings(db: ReadableDb, input: PersistInput): readonly Conflict[] {
+  const found = new Map(detectConflicts(db, input.sides).map((finding) => [finding.conflict_id, finding]));
+  return [...new Set(input.conflictIds)].map((conflictId) => found.get(conflictId) ?? refuseUnfound(conflictId));
+}
+
+function refuseUnfound(conflictId: string): never {
+  throw new Fault(
+    'INPUT_INVALID',
+    `conflict ${conflictId}: detection does not find it between these changesets. Keep only what it finds.`,
+    { field: 'conflicts', conflict_id: conflictId },
+  );
+}
+
+/**
+ * Keeps findings, in the caller's transaction, bound to a proposal (`lethe.md` §7 with D17): a new row is open, or has the
+ * resolution of the newest row with its key (§0.3); one that was retired with its proposals is open again, one that is
+ * open or resolved stays so. Answers them as they now are. Throws INPUT_INVALID for a proposal id over its bound.
+ */
+export function persistFindings(
+  db: WritableDb,
+  context: VerbContext,
+  input: PersistInput,
+  findings: readonly Conflict[],
+): readonly Conflict[] {
+  const { projectId } = input.sides;
+  const proposalId = requireProposal(input.proposalId);
+  const nowMs = context.clock.nowMs();
+  const stamp = lifeStamp(nowMs, input.principal, conflictCauses.persist);
+  const seqs = {
+    base: getChangesetRow(db, input.sides.baseChangesetId, 'base_changeset_id').seq,
+    left: getChangesetRow(db, input.sides.leftChangesetId, 'left_changeset_id').seq,
+    right: getChangesetRow(db, input.sides.rightChangesetId, 'right_changeset_id').seq,
+  };
+  return findings.map((finding) => {
+    const known = findConflictRow(db, finding.conflict_id);
+    if (known === undefined || isRetired(known)) {
+      const settled = findSettled(db, projectId, finding.conflict_key);
+      const number = known?.number ?? insertOpen(db, finding, seqs, nowMs, stamp);
+      if (known !== undefined) changeStatus(db, number, 'open', stamp);
+      if (settled !== undefined)
+        changeStatus(db, number, 'resolved', { ...stamp, cause: carriedCause(settled.conflictId) }, settled.note);
+    }
+    const row = findConflictRow(db, finding.conflict_id);
+    assert(row?.project_id === projectId, 'the id of a conflict is of its project alone');
+    bindProposal(db, row, proposalId, stamp);
+    return decodeConflict(db, row, proposalId);
+  });
+}
+
+function requireProposal(proposalId: ProposalId): string {
+  const text = proposalId.toWellFormed();
+  if (text !== '' && utf8Length(text) <= attributionBytesMax) return text;
+  throw new Fault('INPUT_INVALID', `proposal_id: 1 to ${attributionBytesMax} bytes are needed.`, {
+    field: 'proposal_id',
+  });
+}
+
+function isRetired({ status }: ConflictRow): boolean {
+  return status !== 'open' && status !== 'resolved';
+}
+
+/** How the newest conflict with that key was settled, if it was. */
+function findSettled(
+  db: ReadableDb,
+  projectId: ProjectId,
+  conflictKey: string,
+): { readonly conflictId: string; readonly note: string } | undefined {
+  const newest = findNewestOfKey(db, projectId, conflictKey);
+  if (newest?.status !== 'resolved') return undefined;
+  return { conflictId: newest.conflict_id, note: findLastStatus(db, newest.number)?.note ?? '' };
+}
+
+function insertOpen(
+  db: WritableDb,
+  finding: Conflict,
+  seqs: Parameters<typeof conflictColumns>[1],
+  nowMs: number,
+  stamp: LifeStamp,
+): number {
+  const columns = conflictColumns(finding, seqs, toTimestamp(nowMs), nowMs);
+  const row = { ...columns, row_digest: conflictDigest(columns), status: 'open' } as const;
+  const number = insertConflictRow(db, row, namedMemories(db, finding.project_id, finding.details ?? {}));
+  recordOpened(db, number, stamp);
+  return number;
+}

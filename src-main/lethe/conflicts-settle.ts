@@ -1,0 +1,96 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
+import type { Digest, ProjectId } from '../../src-preload/contract/ids.ts';
+import { summaryBytesMax } from '../../src-preload/contract/limits.ts';
+import type { Advance } from '../../src-preload/contract/proposal.ts';
+import { Fault } from '../base/fault.ts';
+import { utf8Length } from '../canonical/text.ts';
+import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { ConflictVerbs } from './conflict-api.ts';
+import { changeStatus, conflictCauses, type LifeStamp, lifeStamp, releaseProposal } from './conflict-life.ts';
+import { decodeConflict } from './conflict-rows.ts';
+import { openSight, type Sight, sees } from './projection/sight.ts';
+import { advanceCause } from './ref-move.ts';
+import { listWaitingConflicts } from './tables/conflict-events.ts';
+import { type ConflictRow, findConflictRow, findConflictRowByNumber } from './tables/conflicts.ts';
+import { listOpenOfPair, listOpenPairs } from './tables/open-conflicts.ts';
+import type { VerbContext } from './verb-context.ts';
+
+/** Open → resolved, in the caller's transaction. Throws CONFLICT_NOT_FOUND, INPUT_INVALID for a note over its bound. */
+export function resolveConflict(
+  db: WritableDb,
+  context: VerbContext,
+  input: Parameters<ConflictVerbs['resolveConflict']>[0],
+): Conflict {
+  const note = input.note.toWellFormed();
+  if (utf8Length(note) > summaryBytesMax)
+    throw new Fault('INPUT_INVALID', `resolution_note is over ${summaryBytesMax} bytes.`, { field: 'resolution_note' });
+  const row = getOpen(db, input.projectId, input.conflictId);
+  changeStatus(
+    db,
+    row.number,
+    'resolved',
+    lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.resolve),
+    note,
+  );
+  return decodeConflict(db, { ...row, status: 'resolved' });
+}
+
+function getOpen(db: ReadableDb, projectId: ProjectId, conflictId: Digest): ConflictRow {
+  const row = findConflictRow(db, conflictId);
+  if (row?.project_id === projectId && row.status === 'open') return row;
+  throw new Fault('CONFLICT_NOT_FOUND', 'conflict_id: there is no such open conflict in this project.', {
+    conflict_id: conflictId,
+  });
+}
+
+/**
+ * Ends, in the caller's transaction, the open conflicts of a proposal that no other waiting one is bound to; from all of
+ * them the proposal is released. The number that ended.
+ */
+export function retireConflicts(
+  db: WritableDb,
+  context: VerbContext,
+  input: Parameters<ConflictVerbs['retireConflicts']>[0],
+): number {
+  const stamp = lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.retire);
+  let retired = 0;
+  for (const number of listWaitingConflicts(db, input.projectId, input.proposalId)) {
+    const othersWait = releaseProposal(db, number, input.proposalId, stamp);
+    if (othersWait || findConflictRowByNumber(db, number)?.status !== 'open') continue;
+    changeStatus(db, number, input.status, stamp);
+    retired += 1;
+  }
+  return retired;
+}
+
+/**
+ * What a landed merge leaves of open conflicts, in its transaction (`lethe.md` §0.3): those of its proposal are superseded,
+ * whoever else waits for them, and so are those whose sides it brings together, for what they ask has been decided.
+ * Cost follows the conflicts of the proposal and the pairs between which some are open.
+ */
+export function supersedeConflicts(
+  db: WritableDb,
+  landed: { readonly advance: Advance; readonly fromSeq: number; readonly toSeq: number },
+): void {
+  const { advance, fromSeq, toSeq } = landed;
+  const stamp: LifeStamp = {
+    at: advance.created_at,
+    principal: advance.merger_principal,
+    cause: advanceCause(advance.advance_id),
+  };
+  for (const number of listWaitingConflicts(db, advance.project_id, advance.merge_proposal_id)) {
+    releaseProposal(db, number, advance.merge_proposal_id, stamp);
+    if (findConflictRowByNumber(db, number)?.status === 'open') changeStatus(db, number, 'superseded', stamp);
+  }
+  const sight = openSight(db);
+  const joined = [...listOpenPairs(db, advance.project_id)].filter(
+    (pair) => seesBoth(sight, toSeq, pair) && !seesBoth(sight, fromSeq, pair),
+  );
+  for (const pair of joined)
+    for (const { number } of listOpenOfPair(db, advance.project_id, pair, Number.MAX_SAFE_INTEGER))
+      changeStatus(db, number, 'superseded', stamp);
+}
+
+function seesBoth(sight: Sight, head: number, pair: { readonly left: number; readonly right: number }): boolean {
+  return sees(sight, head, pair.left) && sees(sight, head, pair.right);
+}
