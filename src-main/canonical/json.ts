@@ -114,12 +114,16 @@ function encodeNumber(value: number): string {
 
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 const HTML_AND_LINE_SEPARATORS = /[<>&\u2028\u2029]/g;
+/** What neither encoding can write as it stands; most texts have none of it and are only put between quotes. */
+const ESCAPED = /["\\<>&\p{Cc}\u2028\u2029]/u;
 
 function quoteCanonical(wellFormed: string): string {
+  if (!ESCAPED.test(wellFormed)) return `"${wellFormed}"`;
   return JSON.stringify(wellFormed).replace(LINE_SEPARATORS, escapeUnit);
 }
 
 function quotePlain(wellFormed: string): string {
+  if (!ESCAPED.test(wellFormed)) return `"${wellFormed}"`;
   return JSON.stringify(wellFormed).replace(HTML_AND_LINE_SEPARATORS, escapeUnit);
 }
 
