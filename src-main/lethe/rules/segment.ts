@@ -134,6 +134,11 @@ export function indexTokens(memory: number, text: MemoryText): ReadonlySet<strin
 
 function addGrams(tokens: Set<string>, text: string): void {
   for (const [run] of text.matchAll(RUNS)) {
+    if (ASCII.test(run)) {
+      // A byte a character: grams of one and two are too short to be of use.
+      for (let at = 0; at + 3 <= run.length; at += 1) tokens.add(`g${run.slice(at, at + 3)}`);
+      continue;
+    }
     const characters = [...run];
     for (const [at, first] of characters.entries()) {
       const second = characters[at + 1] ?? '';
