@@ -89,7 +89,11 @@ function isChainStart(place: Place, parents: readonly Place[]): boolean {
 
 /** Whether two values of the index say the same; undefined fields count as absent. */
 export function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one, sortedKeys) === JSON.stringify(other, sortedKeys);
+  // Most often even their keys stand in the same order.
+  return (
+    JSON.stringify(one) === JSON.stringify(other) ||
+    JSON.stringify(one, sortedKeys) === JSON.stringify(other, sortedKeys)
+  );
 }
 
 function sortedKeys(_: string, value: unknown): unknown {
