@@ -72,6 +72,8 @@ export const resolutionSchema = z.strictObject({
   ...resolutionInputSchema.shape,
   conflict_id: digestSchema,
   drafted_at: timestampSchema,
+  /** Why it cannot be carried out as things stand: then there are no ops, and a merge waits for another choice. */
+  problem: z.string().optional(),
   ops: z.array(
     z.strictObject({
       op_type: opTypeSchema,
