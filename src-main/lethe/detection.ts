@@ -2,6 +2,11 @@ import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import type { ConflictSides } from './conflict-api.ts';
+import { detectInOps } from './detection-ops.ts';
+import { detectInPairs } from './detection-pairs.ts';
+import { detectOfOneMemory } from './detection-three-way.ts';
+import { openAccepted } from './projection/accepted.ts';
+import { readPartedSides } from './projection/common-state.ts';
 import { openSight, type Sight, sees } from './projection/sight.ts';
 import { requireProject } from './projects.ts';
 import { composeConflicts, openFindings } from './rules/detect/finding.ts';
@@ -21,6 +26,11 @@ export function detectConflicts(db: ReadableDb, sides: ConflictSides): readonly 
   const sight = openSight(db);
   const findings = openFindings();
   for (const finding of detectStaleBase(declaredBase(sight, base, left, right))) findings.add(finding);
+  const parted = readPartedSides(sight, left.seq, right.seq);
+  const accepted = openAccepted(db);
+  detectOfOneMemory(sight, parted, accepted, findings);
+  detectInPairs(sight, parted, sides, accepted, findings);
+  detectInOps(sight, parted, accepted.memoryId, findings);
   return composeConflicts(findings.list(), sides);
 }
 

@@ -6,6 +6,7 @@ import { lethe0004Operations } from './lethe-0004-operations.ts';
 import { lethe0005TextPostings } from './lethe-0005-text-postings.ts';
 import { lethe0006Duplicates } from './lethe-0006-duplicates.ts';
 import { lethe0007Conflicts } from './lethe-0007-conflicts.ts';
+import { lethe0008SemanticKeys } from './lethe-0008-semantic-keys.ts';
 import { lethe0009Events } from './lethe-0009-events.ts';
 import { lethe0010Archive } from './lethe-0010-archive.ts';
 
@@ -18,6 +19,7 @@ export const letheMigrations: readonly Migration[] = [
   lethe0005TextPostings,
   lethe0006Duplicates,
   lethe0007Conflicts,
+  lethe0008SemanticKeys,
   lethe0009Events,
   lethe0010Archive,
 ];

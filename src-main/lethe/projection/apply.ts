@@ -14,6 +14,7 @@ import { insertRelationship, type RelationshipRow } from '../tables/relationship
 import { insertTouch, type Touch, type TouchStatus } from '../tables/touches.ts';
 import { insertVersion, readPayload } from '../tables/versions.ts';
 import { chosenIdOf, findMemoryNumber, madeMemoryId } from './identity.ts';
+import { writeSemanticKeys } from './semantic-keys.ts';
 import type { Sight } from './sight.ts';
 import { findNewestTouch, isLive, isLiveStatus, loadVersion } from './state.ts';
 
@@ -107,6 +108,7 @@ export function writeApplied(db: WritableDb, projectId: string, applied: Applied
   for (const attachment of applied.attachments) insertAttachment(db, attachment);
   for (const touch of applied.touches) insertTouch(db, touch);
   for (const relationship of applied.relationships) insertRelationship(db, relationship);
+  writeSemanticKeys(db, projectId, applied);
 }
 
 /** What one op changes; a later change of the same memory stands. */

@@ -64,7 +64,8 @@ function isStoodFor(sight: Sight, heads: readonly Place[], memory: number): bool
   return false;
 }
 
-function successorOf(db: ReadableDb, touch: Touch): number | undefined {
+/** What a retired memory was corrected to, superseded by or marked a duplicate of; undefined when nothing came in its place. */
+export function successorOf(db: ReadableDb, touch: Touch): number | undefined {
   if (touch.status === 'duplicate') return stayingOf(db, touch);
   return touch.status === 'corrected' || touch.status === 'superseded' ? touch.linked : undefined;
 }

@@ -1,0 +1,63 @@
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+/** A memory that had a state with a semantic key: `op` is the first op that made one. */
+export interface SemanticKeyRow {
+  readonly key: number;
+  readonly memory: number;
+  readonly op: number;
+}
+
+/** An op that made a state of a memory. */
+export interface MadeState {
+  readonly memory: number;
+  readonly op: number;
+  readonly project_id: string;
+}
+
+/** Values are bound as `+?`: a bare one beside ORDER BY is prepared again at every execution. */
+export const semanticKeyQueries = {
+  ofKey: 'SELECT memory FROM memory_semantic_keys WHERE key = +? AND memory < +? ORDER BY memory DESC LIMIT +?',
+  one: 'SELECT key, memory, op FROM memory_semantic_keys WHERE key = +? AND memory = +?',
+  all: `SELECT key, memory, op FROM memory_semantic_keys WHERE (key, memory) > (+?, +?) ORDER BY key, memory LIMIT +?`,
+  made: `SELECT t.memory, t.key AS op, c.project_id FROM memory_touches t
+    CROSS JOIN memory_changesets c ON c.seq = t.key >> 16
+    WHERE (t.memory, t.key) > (+?, +?) AND t.version = t.key ORDER BY t.memory, t.key LIMIT +?`,
+} as const;
+
+/** Memories below a number that ever had a key, newest first. */
+export function listMemoriesOfKey(db: ReadableDb, key: number, below: number, limit: number): readonly number[] {
+  return db
+    .query<[number, number, number], { memory: number }>(semanticKeyQueries.ofKey)
+    .all(key, below, limit)
+    .map(({ memory }) => memory);
+}
+
+/** The row of a key and a memory, if it ever had the key. */
+export function findSemanticKey(db: ReadableDb, key: number, memory: number): SemanticKeyRow | undefined {
+  return db.query<[number, number], SemanticKeyRow>(semanticKeyQueries.one).get(key, memory);
+}
+
+/** All rows after one, by key and memory. */
+export function listSemanticKeyRows(
+  db: ReadableDb,
+  after: Pick<SemanticKeyRow, 'key' | 'memory'>,
+  limit: number,
+): readonly SemanticKeyRow[] {
+  return db.query<[number, number, number], SemanticKeyRow>(semanticKeyQueries.all).all(after.key, after.memory, limit);
+}
+
+/** States of all memories after one, by memory and op. */
+export function listMadeStates(
+  db: ReadableDb,
+  after: Pick<MadeState, 'memory' | 'op'>,
+  limit: number,
+): readonly MadeState[] {
+  return db.query<[number, number, number], MadeState>(semanticKeyQueries.made).all(after.memory, after.op, limit);
+}
+
+/** Keeps that a memory has a key from an op on; the first op that gave it stands. */
+export function insertSemanticKey(db: WritableDb, row: SemanticKeyRow): void {
+  db.command<[number, number, number]>(
+    'INSERT INTO memory_semantic_keys (key, memory, op) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  ).run(row.key, row.memory, row.op);
+}
