@@ -53,8 +53,13 @@ export async function verifyChain(
     return countChangesets(db, projectId);
   });
   await eachPage(findings, '', own, (after: string) => read((db) => verifyOwner(db, after, findings)));
-  const checked = await verifyHistory(read, projectId, findings, (done) => onProgress(done, total));
-  await verifyHeads(read, projectId, findings);
+  // The moves of refs are read between the chunks of the history, so that their signatures are verified meanwhile.
+  const ofHeads = openFindings();
+  const [checked] = await Promise.all([
+    verifyHistory(read, projectId, findings, (done) => onProgress(done, total)),
+    verifyHeads(read, projectId, ofHeads),
+  ]);
+  findings.absorb(ofHeads);
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
   await eachPage(findings, 0, own, (after) => read((db) => verifyConflicts(db, projectId, after, findings)));
   await eachPage(findings, 0, own, (after) => read((db) => verifyConflictEvents(db, after, findings)));

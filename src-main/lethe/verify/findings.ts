@@ -9,6 +9,8 @@ export const findingsMax = 200;
 export interface Findings {
   /** `where` names a row by its public id, `problem` says in one sentence what does not hold. */
   add(where: string, problem: string): void;
+  /** Adds all that another list found, listed or counted. */
+  absorb(other: Findings): void;
   readonly list: VerifyReport['findings'];
   /** Findings beyond `findingsMax`. */
   readonly omitted: number;
@@ -18,10 +20,15 @@ export interface Findings {
 export function openFindings(): Findings {
   const list: { where: string; problem: string }[] = [];
   let omitted = 0;
+  const add = (where: string, problem: string): void => {
+    if (list.length < findingsMax) list.push({ where, problem });
+    else omitted += 1;
+  };
   return {
-    add: (where, problem) => {
-      if (list.length < findingsMax) list.push({ where, problem });
-      else omitted += 1;
+    add,
+    absorb: (other) => {
+      for (const { where, problem } of other.list) add(where, problem);
+      omitted += other.omitted;
     },
     list,
     get omitted() {
