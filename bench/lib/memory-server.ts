@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { type AgentClient, clientOfSdk1 } from '../../test/support/mcp-clients.ts';
 import { textOf } from './texts.ts';
-
-const packageName = '@modelcontextprotocol/server-memory';
 
 /** The official memory server of the protocol, in a process of its own, with so many memories in its file. */
 export interface MemoryServer {
@@ -23,10 +21,9 @@ export async function openMemoryServer(folder: string, count: number): Promise<M
   const file = join(folder, 'memory-server.jsonl');
   const entities = Array.from({ length: count }, (_, number) => entityOf(number, textOf(number)));
   writeFileSync(file, entities.map((entity) => JSON.stringify({ type: 'entity', ...entity })).join('\n'));
-  const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(dirname(manifest), 'dist/index.js')],
+    args: [fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/dist/index.js'))],
     env: { MEMORY_FILE_PATH: file },
     stderr: 'ignore',
   });
@@ -52,11 +49,11 @@ function entityOf(number: number, text: string) {
 function callerOf(client: Pick<AgentClient, 'call'>) {
   return async (tool: string, input: Record<string, unknown>): Promise<unknown> => {
     const answer = await client.call(tool, input);
-    if (answer.isError) throw new Error(`${packageName} refused ${tool}: ${answer.text}`);
+    if (answer.isError) throw new Error(`the memory server refused ${tool}: ${answer.text}`);
     return answer.structured.entities;
   };
 }
 
 function requireSome(entities: unknown): void {
-  if (!Array.isArray(entities) || entities.length === 0) throw new Error(`${packageName} found nothing`);
+  if (!Array.isArray(entities) || entities.length === 0) throw new Error('the memory server found nothing');
 }
