@@ -1,5 +1,6 @@
 import type { Changeset, Ref } from '../../src-preload/contract/changeset.ts';
 import type { ChangesetId, ProjectId, RefName } from '../../src-preload/contract/ids.ts';
+import { type AheadBehind, countAheadBehind } from './ahead-behind.ts';
 import type { CommitInput } from './api.ts';
 import { commitCreatingRef } from './commit-creating.ts';
 import type { ReadVerb, Write } from './lethe-verbs.ts';
@@ -8,7 +9,7 @@ import { fastForwardRef } from './ref-fast-forward.ts';
 import { listRefMoves, type RefMove } from './ref-moves.ts';
 import type { VerbContext } from './verb-context.ts';
 
-/** Verbs that only the store's own HTTP protocol needs: gateways speak to the store without commands in between. */
+/** Verbs about refs as such, which gateways and the owner's lists of branches need beside what agents do. */
 export interface GatewayVerbs {
   /**
    * Moves an unprotected ref to a descendant of its head. To the head itself nothing happens and the ref is answered.
@@ -36,6 +37,8 @@ export interface GatewayVerbs {
     readonly limit: number;
     readonly cursor?: string | undefined;
   }): { readonly moves: readonly RefMove[]; readonly nextCursor?: string | undefined };
+  /** How far heads stand ahead of a base head and behind it, in their order. Throws CHANGESET_NOT_FOUND. */
+  countAheadBehind(input: Parameters<typeof countAheadBehind>[1]): readonly AheadBehind[];
 }
 
 /** The gateway's verbs over the store's reading and writing. */
@@ -44,6 +47,7 @@ export function gatewayVerbs(read: ReadVerb, write: Write, context: VerbContext)
     fastForward: (input) => write((db, emit) => fastForwardRef(db, emit, context, input)),
     commitCreatingRef: (input) => write((db, emit) => commitCreatingRef(db, emit, context, input)),
     logAt: (input) => read((db) => readLogAt(db, input)),
+    countAheadBehind: (input) => read((db) => countAheadBehind(db, input)),
     listRefMoves: (input) => read((db) => listRefMoves(db, input)),
   };
 }

@@ -4,6 +4,7 @@ import {
   Bot,
   Brain,
   FolderGit2,
+  GitBranch,
   GitGraph,
   GitPullRequest,
   Inbox,
@@ -11,6 +12,7 @@ import {
   type LucideIcon,
   Plus,
   Search,
+  Split,
 } from 'lucide-react';
 import { useState } from 'react';
 import { useEngineQuery } from '../bridge/queries.tsx';
@@ -102,6 +104,8 @@ function useCommands(projects: readonly ProjectRow[]): readonly Entry[] {
       run: () => goTo({ screen: 'memory', moment: { kind: 'now' } }),
     },
     { id: 'history', label: 'Go to History', icon: GitGraph, run: () => goTo({ screen: 'history' }) },
+    { id: 'branches', label: 'Go to Branches', icon: GitBranch, run: () => goTo({ screen: 'branches' }) },
+    { id: 'conflicts', label: 'Go to Conflicts', icon: Split, run: () => goTo({ screen: 'conflicts' }) },
     {
       id: 'agents',
       label: 'Go to Agents',

@@ -4,6 +4,7 @@ import {
   Brain,
   Check,
   ChevronsUpDown,
+  GitBranch,
   GitGraph,
   Inbox,
   Keyboard,
@@ -11,6 +12,7 @@ import {
   Monitor,
   Moon,
   Plus,
+  Split,
   Sun,
 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
@@ -39,6 +41,8 @@ const places: readonly Place[] = [
   { label: 'Inbox', icon: Inbox, route: { screen: 'inbox' }, screens: ['inbox'] },
   { label: 'Memory', icon: Brain, route: { screen: 'memory', moment: { kind: 'now' } }, screens: ['memory'] },
   { label: 'History', icon: GitGraph, route: { screen: 'history' }, screens: ['history', 'compare'] },
+  { label: 'Branches', icon: GitBranch, route: { screen: 'branches' }, screens: ['branches'] },
+  { label: 'Conflicts', icon: Split, route: { screen: 'conflicts' }, screens: ['conflicts'] },
   { label: 'Agents', icon: Bot, route: { screen: 'agents' }, screens: ['agents'] },
 ];
 

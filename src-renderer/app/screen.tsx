@@ -1,6 +1,8 @@
 import { FolderGit2 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { AgentsScreen } from '../features/agents/agents-screen.tsx';
+import { BranchesScreen } from '../features/branches/branches-screen.tsx';
+import { ConflictsScreen } from '../features/conflicts/conflicts-screen.tsx';
 import { CompareScreen } from '../features/history/compare-screen.tsx';
 import { HistoryScreen } from '../features/history/history-screen.tsx';
 import { InboxScreen } from '../features/inbox/inbox-screen.tsx';
@@ -40,6 +42,10 @@ export function Screen({ route, project, status }: ScreenProps) {
       return <MemoryScreen key={projectId} project={projectId} memoryId={route.memoryId} moment={route.moment} />;
     case 'history':
       return <HistoryScreen key={projectId} project={projectId} changesetId={route.changesetId} />;
+    case 'branches':
+      return <BranchesScreen key={projectId} project={projectId} />;
+    case 'conflicts':
+      return <ConflictsScreen key={projectId} project={projectId} />;
     case 'compare':
       return <CompareScreen base={route.base} target={route.target} />;
   }

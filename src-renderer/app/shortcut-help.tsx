@@ -27,6 +27,18 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['c', 'Request changes'],
       ['r', 'Reject'],
       ['m', 'Merge'],
+      ['x', 'Tick the change for a cherry-pick'],
+    ],
+  },
+  {
+    title: 'Conflicts',
+    keys: [
+      ['n', 'Next conflict'],
+      ['1', 'Look at the base'],
+      ['2', 'Look at ours'],
+      ['3', 'Look at theirs'],
+      ['e', 'Edit'],
+      ['u', 'Undo the choice'],
     ],
   },
   { title: 'History', keys: [['x', 'Select to compare']] },

@@ -6,7 +6,7 @@ const always: readonly CommandName[] = ['project.list', 'audit.tail'];
 /** Which answers an event may have made old, by command. Pure; complete over every kind of event. */
 const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>> = {
   project_created: [...always, 'history.graph', 'memory.ref_list', 'memory.status'],
-  changeset_created: [...always, 'history.graph', 'memory.log', 'memory.proposal_show'],
+  changeset_created: [...always, 'history.graph', 'memory.log', 'memory.proposal_show', 'ref.overview'],
   ref_moved: [
     ...always,
     'history.graph',
@@ -16,8 +16,17 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
     'memory.search',
     'memory.get',
     'memory.proposal_show',
+    'ref.overview',
+    'conflict.list',
   ],
-  proposal_changed: [...always, 'memory.proposal_list', 'memory.proposal_show', 'memory.status'],
+  proposal_changed: [
+    ...always,
+    'memory.proposal_list',
+    'memory.proposal_show',
+    'memory.status',
+    'conflict.list',
+    'ref.overview',
+  ],
   principal_changed: ['principal.list', 'obol.list', 'audit.tail', 'engine.status'],
   agent_called: ['engine.status', 'principal.list', 'obol.list'],
 };

@@ -10,6 +10,8 @@ export type Route =
   | { readonly screen: 'memory'; readonly memoryId?: string | undefined; readonly moment: Moment }
   | { readonly screen: 'history'; readonly changesetId?: string | undefined }
   | { readonly screen: 'compare'; readonly base: string; readonly target: string }
+  | { readonly screen: 'branches' }
+  | { readonly screen: 'conflicts' }
   | { readonly screen: 'agents'; readonly principalId?: string | undefined };
 
 /** Reads the address after `#`. What is not an address of the desk is the inbox. */
@@ -20,6 +22,7 @@ export function parseRoute(hash: string): Route {
   if (screen === 'history') return { screen, changesetId: first };
   if (screen === 'compare' && first !== undefined && second !== undefined)
     return { screen, base: first, target: second };
+  if (screen === 'branches' || screen === 'conflicts') return { screen };
   if (screen === 'agents') return { screen, principalId: first };
   return { screen: 'inbox', proposalId: screen === 'inbox' ? first : undefined };
 }
@@ -35,6 +38,9 @@ export function formatRoute(route: Route): string {
       return address('history', route.changesetId);
     case 'compare':
       return address('compare', route.base, route.target);
+    case 'branches':
+    case 'conflicts':
+      return address(route.screen);
     case 'agents':
       return address('agents', route.principalId);
   }

@@ -1,5 +1,10 @@
-import type { DiffCategory, SemanticDiff } from '../../src-preload/contract/diff.ts';
-import { semanticDiffSchema } from '../../src-preload/contract/diff.ts';
+import { type Conflict, conflictSchema } from '../../src-preload/contract/conflict.ts';
+import {
+  type DiffCategory,
+  diffCategories,
+  type SemanticDiff,
+  semanticDiffSchema,
+} from '../../src-preload/contract/diff.ts';
 import { type AcceptedMemory, acceptedMemorySchema } from '../../src-preload/contract/memory.ts';
 import { type ProposalDetail, proposalDetailSchema } from '../../src-preload/contract/proposal.ts';
 
@@ -69,12 +74,15 @@ export function proposal(rest: Record<string, unknown> = {}): ProposalDetail {
     target_ref: 'refs/shared/main',
     base_changeset_id: ids.base,
     head_changeset_id: ids.head,
+    selected_ops: null,
     message: 'm',
     status: 'pending',
     review_state: 'none',
     proposal_digest: 'a'.repeat(64),
     target_head: ids.main,
     conflicts: [],
+    conflict_counts: { blocking: 0, warning: 0, info: 0, unresolved: 0 },
+    resolutions: [],
     verdicts: [],
     created_at: '2026-01-10T11:00:00Z',
     expires_at: '2026-01-17T11:00:00Z',
@@ -86,8 +94,30 @@ export function proposal(rest: Record<string, unknown> = {}): ProposalDetail {
       proposal_ahead: 1,
       contested_memory_ids: [],
       contested_total: 0,
+      changes: Object.fromEntries(diffCategories.map((category) => [category, 0])),
+      changes_complete: true,
+      blocking_by_type: {},
+      target_moved: false,
+      new_conflicts: 0,
     },
     diff: diff({ memories_added: [{}, { memory_id: 'x' }], corrections_proposed: [{ memory_id: 'y', op_ordinal: 7 }] }),
+    ...rest,
+  });
+}
+
+/** An open blocking conflict about one memory that both sides edited, with whatever is given changed. */
+export function conflict(rest: Record<string, unknown> = {}): Conflict {
+  return conflictSchema.parse({
+    conflict_id: 'c'.repeat(64),
+    project_id: 'demo',
+    left_changeset_id: ids.main,
+    right_changeset_id: ids.head,
+    conflict_type: 'concurrent_edit',
+    severity: 'blocking',
+    summary: 'Both sides changed m0',
+    status: 'open',
+    created_at: noon,
+    conflict_key: 'd'.repeat(64),
     ...rest,
   });
 }

@@ -91,6 +91,32 @@ export const ownerCommands = [
     }),
   }),
   ownerCommand({
+    name: 'ref.overview',
+    title: 'Branches',
+    description:
+      'Refs of a project in name order, each with how far it stands ahead of refs/shared/main and behind it, and what its head says.',
+    mutates: false,
+    input: z.strictObject({
+      project: projectIdSchema,
+      archived: z.boolean().optional(),
+      limit: z.int().min(1).max(listLimitMax).optional(),
+      cursor: cursorSchema.optional(),
+    }),
+    output: z.strictObject({
+      main_head: changesetIdSchema,
+      refs: z.array(
+        z.strictObject({
+          ref: refSchema,
+          ahead: z.int().min(0),
+          behind: z.int().min(0),
+          message: z.string(),
+          author_principal: z.string(),
+        }),
+      ),
+      next_cursor: cursorSchema.optional(),
+    }),
+  }),
+  ownerCommand({
     name: 'ref.archive',
     title: 'Archive a branch',
     description:

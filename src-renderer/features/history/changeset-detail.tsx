@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { ArrowLeft, BookOpen, GitCompareArrows } from 'lucide-react';
+import { ArrowLeft, BookOpen, GitCompareArrows, Undo2 } from 'lucide-react';
+import { useState } from 'react';
 import type { Changeset } from '../../../src-preload/contract/changeset.ts';
 import { useEnginePages } from '../../bridge/queries.tsx';
 import { ChangeList } from '../../ui/change-list.tsx';
@@ -12,6 +13,7 @@ import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
 import { stamp } from '../../ui/words.ts';
 import { RawOps } from './raw-ops.tsx';
+import { RevertDialog } from './revert-dialog.tsx';
 
 interface ChangesetDetailProps {
   readonly changesetId: string;
@@ -21,6 +23,7 @@ interface ChangesetDetailProps {
 /** One changeset: who, when, on which branch, from which parents, with which digests, and what it changed. */
 export function ChangesetDetail({ changesetId, nameOf }: ChangesetDetailProps) {
   const answer = useEnginePages('memory.show', { id: changesetId });
+  const [reverting, setReverting] = useState(false);
   if (answer.isPending) return <Loading what="the changeset" />;
   const pages = answer.data?.pages ?? [];
   const [changeset] = pages;
@@ -55,6 +58,12 @@ export function ChangesetDetail({ changesetId, nameOf }: ChangesetDetailProps) {
             Compare with its parent
           </Button>
         )}
+        {parent !== undefined && (
+          <Button variant="default" leftSection={<Undo2 size={14} aria-hidden />} onClick={() => setReverting(true)}>
+            Revert…
+          </Button>
+        )}
+        {reverting && <RevertDialog changeset={changeset} close={() => setReverting(false)} />}
       </div>
       <Facts changeset={changeset} nameOf={nameOf} />
       {parent === undefined ? (

@@ -1,5 +1,6 @@
 import type { Proposal, ProposalDetail } from '../../../src-preload/contract/proposal.ts';
 import { groupChanges, summariseChanges } from '../../ui/changes.ts';
+import { conflictLine } from '../../ui/conflicts.ts';
 import { count } from '../../ui/words.ts';
 
 /** The first line of a review: what would happen, or what stands in the way. */
@@ -60,21 +61,25 @@ function closedLine(proposal: ProposalDetail, nowMs: number): VerdictLine | unde
 
 /** What keeps a pending proposal from merging whatever anybody says, or undefined. */
 function findObstacle(proposal: ProposalDetail): string | undefined {
-  const open = proposal.conflicts.filter((conflict) => conflict.status === 'open' && conflict.severity === 'blocking');
-  if (open.length > 0) return `Cannot merge yet: ${count(open.length, 'open conflict')}`;
   const { preview } = proposal;
   if (preview === null) return 'Cannot merge yet: what a merge would do is not known';
-  if (preview.contested_total > 0) {
-    return `Cannot merge yet: both sides changed ${count(preview.contested_total, 'memory', 'memories')}`;
-  }
   if (preview.strategy === 'nothing_to_merge') return 'Nothing to merge: shared memory already holds all of it';
-  return undefined;
+  const { unresolved } = proposal.conflict_counts;
+  if (unresolved === 0) return undefined;
+  const line = conflictLine(preview.blocking_by_type) ?? count(unresolved, 'conflict');
+  const left =
+    unresolved === proposal.conflict_counts.blocking ? '' : `; ${unresolved.toLocaleString('en')} still to settle`;
+  return preview.target_moved && preview.new_conflicts > 0
+    ? `Stale: main moved, ${count(preview.new_conflicts, 'new conflict')}. ${line}${left}`
+    : `${line}${left}`;
 }
 
 function cleanWords(proposal: ProposalDetail): string {
   const strategy = proposal.preview?.strategy;
+  const settled = proposal.conflict_counts.blocking;
   const how = strategy === undefined || strategy === 'nothing_to_merge' ? '' : `${strategyWords[strategy]}, `;
-  return `Merges cleanly (${how}${summariseProposal(proposal)})`;
+  const merges = settled === 0 ? 'Merges cleanly' : `Merges with ${count(settled, 'conflict')} settled`;
+  return `${merges} (${how}${summariseProposal(proposal)})`;
 }
 
 /** "3 added, 1 corrected", with "and more" when the diff has more pages than were served first. */
@@ -108,9 +113,14 @@ export function decideButtons(proposal: ProposalDetail, ownerId: string, nowMs: 
     approve: selfReview ?? (approved ? 'It is approved, and nothing changed since.' : null),
     requestChanges: selfReview,
     reject: selfReview,
-    merge: obstacle === undefined ? blockedByReviewer(proposal, ownerId) : `${obstacle}.`,
+    merge: obstacle === undefined ? blockedByReviewer(proposal, ownerId) : mergeObstacle(proposal, obstacle),
     mergeApproves: !own && !approved,
   };
+}
+
+function mergeObstacle({ conflict_counts: { unresolved } }: Proposal, obstacle: string): string {
+  if (unresolved === 0) return `${obstacle}.`;
+  return `Settle ${unresolved === 1 ? 'the conflict' : `the ${unresolved.toLocaleString('en')} conflicts`} below first.`;
 }
 
 /** A reviewer who asked for changes blocks the merge until that reviewer approves; the owner's own block ends by approving. */

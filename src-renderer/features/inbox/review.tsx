@@ -8,7 +8,7 @@ import { groupChanges, measureChanges } from '../../ui/changes.ts';
 import { MemoryText } from '../../ui/memory-text.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Loading, Refused } from '../../ui/states.tsx';
-import { Contested } from './contested.tsx';
+import { ConflictPanel } from './conflict-panel.tsx';
 import { decideButtons, decideVerdictLine } from './decide.ts';
 import { ProposalFacts } from './proposal-facts.tsx';
 import { joinProposalPages } from './proposal-pages.ts';
@@ -87,7 +87,6 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
         <ArrowLeft size={14} aria-hidden /> Inbox
       </a>
       <VerdictBanner line={decideVerdictLine(proposal, now)} />
-      <Contested preview={proposal.preview} />
       <MovedNotice proposal={proposal} />
       <div className="mg-proposal-message">
         <MemoryText text={proposal.message} />
@@ -96,6 +95,7 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
       {proposal.status === 'pending' && (
         <ReviewActions proposal={proposal} buttons={decideButtons(proposal, ownerId, now)} />
       )}
+      <ConflictPanel proposal={proposal} />
       <p className="mg-changes-measure">
         {measureChanges(groups)}
         {unfinished}

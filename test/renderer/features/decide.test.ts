@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideButtons, decideVerdictLine, summariseProposal } from '../../../src-renderer/features/inbox/decide.ts';
-import { diff, ids, noon, noonMs, proposal } from '../fixtures.ts';
+import { diff, ids, noonMs, proposal } from '../fixtures.ts';
 
 const line = (rest: Record<string, unknown> = {}) => decideVerdictLine(proposal(rest), noonMs);
 const buttons = (rest: Record<string, unknown> = {}) => decideButtons(proposal(rest), ids.owner, noonMs);
@@ -16,16 +16,9 @@ const verdict = (reviewer: string, said: string, at: string) => ({
   created_at: at,
   current: true,
 });
-const conflict = (severity: string, status: string) => ({
-  conflict_id: 'c'.repeat(64),
-  project_id: 'demo',
-  left_changeset_id: ids.main,
-  right_changeset_id: ids.head,
-  conflict_type: 'concurrent_edit',
-  severity,
-  summary: 's',
-  status,
-  created_at: noon,
+const conflicts = (unresolved: number, blocking: number, rest: Record<string, unknown> = {}) => ({
+  conflict_counts: { blocking, warning: 1, info: 0, unresolved },
+  ...preview({ blocking_by_type: { contradictory_decision: 1, delete_modify: blocking - 1 }, ...rest }),
 });
 
 describe('the verdict line', () => {
@@ -39,16 +32,26 @@ describe('the verdict line', () => {
     );
   });
 
-  test('memories that both sides changed stand in the way', () => {
-    expect(line(preview({ contested_total: 2, strategy: 'merge_commit' }))).toEqual({
+  test('conflicts that are not settled stand in the way, type by type', () => {
+    expect(line(conflicts(2, 2))).toEqual({
       tone: 'blocked',
-      text: 'Cannot merge yet: both sides changed 2 memories',
+      text: '2 conflicts: 1 contradiction, 1 delete-versus-modify',
     });
+    expect(line(conflicts(1, 2)).text).toBe('2 conflicts: 1 contradiction, 1 delete-versus-modify; 1 still to settle');
   });
 
-  test('open blocking conflicts stand in the way; warnings and settled ones do not', () => {
-    expect(line({ conflicts: [conflict('blocking', 'open')] }).text).toBe('Cannot merge yet: 1 open conflict');
-    expect(line({ conflicts: [conflict('warning', 'open'), conflict('blocking', 'resolved')] }).tone).toBe('clean');
+  test('a main that moved and brought conflicts says so first', () => {
+    expect(line(conflicts(1, 1, { target_moved: true, new_conflicts: 1 })).text).toBe(
+      'Stale: main moved, 1 new conflict. 1 conflict: 1 contradiction',
+    );
+  });
+
+  test('settled conflicts and mere findings do not stand in the way', () => {
+    expect(line(conflicts(0, 2))).toEqual({
+      tone: 'clean',
+      text: 'Merges with 2 conflicts settled (fast-forward, 2 added, 1 corrected)',
+    });
+    expect(line({ conflict_counts: { blocking: 0, warning: 3, info: 2, unresolved: 0 } }).tone).toBe('clean');
   });
 
   test('what is already there cannot be merged again', () => {
@@ -73,7 +76,7 @@ describe('the verdict line', () => {
     ['expired', 'closed', /^Expired/],
     ['merging', 'wait', /^Merging/],
   ])('a proposal that is %s says so, whatever else holds', (status, tone, text) => {
-    const said = line({ status, conflicts: [conflict('blocking', 'open')], preview: null });
+    const said = line({ status, conflict_counts: { blocking: 1, warning: 0, info: 0, unresolved: 1 }, preview: null });
     expect(said.tone).toBe(tone);
     expect(said.text).toMatch(text);
   });
@@ -115,8 +118,10 @@ describe('the buttons', () => {
   });
 
   test('an obstacle shuts merging only', () => {
-    const blocked = buttons(preview({ contested_total: 1 }));
-    expect(blocked.merge).toBe('Cannot merge yet: both sides changed 1 memory.');
+    const blocked = buttons(conflicts(1, 1));
+    expect(blocked.merge).toBe('Settle the conflict below first.');
+    expect(buttons(conflicts(2, 2)).merge).toBe('Settle the 2 conflicts below first.');
+    expect(buttons(preview({ strategy: 'nothing_to_merge' })).merge).toMatch(/^Nothing to merge/);
     expect(blocked.approve).toBeNull();
     expect(blocked.reject).toBeNull();
   });
