@@ -54,5 +54,5 @@ function milliseconds(ms: number): string {
 function ratio(found: Ratio | null): string {
   if (found === null) return '';
   const { ratio: times } = found;
-  return `${times >= 100 ? times.toFixed(0) : times.toPrecision(2)} × ${found.to} (${found.by})`;
+  return `${times >= 99.5 ? times.toFixed(0) : times.toPrecision(2)} × ${found.to} (${found.by})`;
 }
