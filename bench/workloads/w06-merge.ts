@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { add, reviewedMerge } from '../../test/support/history-builder.ts';
+import type { ChangesetId } from '../../src-preload/contract/ids.ts';
+import { add, correct, reviewedMerge } from '../../test/support/history-builder.ts';
 import { testMerger, testProposal } from '../../test/support/merge-envelope.ts';
 import { readCorpus, writeChanges } from '../lib/corpus.ts';
 import { insertFloor } from '../lib/floor.ts';
@@ -13,10 +14,12 @@ const changes = 1_000;
 const opsPerChangeset = 100;
 const plain = 'plain SQLite insert';
 const longestMs = 1_000;
+const conflictCounts = [0, 10, 100] as const;
 
 /**
- * W6, its merge part: moving main by signed authorization to a branch of 1 000 changes: as a fast-forward, and as a
- * reviewed merge of a branch that main has meanwhile left behind (preview, the changeset with two parents, the move).
+ * W6: what two sides contradict each other in, where one has 1 000 changes and the other corrected 0, 10 or 100 of the same
+ * memories; and moving main by signed authorization to a branch of 1 000 changes: as a fast-forward, and as a reviewed
+ * merge of a branch that main has meanwhile left behind (preview, the changeset with two parents, the move).
  */
 export async function runMerges({ scratch, corpora, length }: Setting): Promise<readonly Row[]> {
   const folder = corpora.at(-1);
@@ -29,12 +32,14 @@ export async function runMerges({ scratch, corpora, length }: Setting): Promise<
   const floor = insertFloor(plain, scratch);
   const over = `${short(changes)} changes over ${short(memories)}`;
   const merges = [fastForward(store, over, memoryIds), reviewedMergeOf(store, over, memoryIds)];
-  const timing = await race<string>([floor, ...merges], length);
+  const detections = await Promise.all(conflictCounts.map((conflicts) => detection(store, over, memoryIds, conflicts)));
+  const all = [...detections, ...merges];
+  const timing = await race<string>([floor, ...all], length);
   floor.close();
   store.lethe.close();
   return [
     toRow('W6', plain, timing(plain)),
-    ...merges.map(({ name }) => {
+    ...all.map(({ name }) => {
       const measured = timing(name);
       return toRow('W6', name, measured, {
         floor: timeRatio(measured, timing(plain), 'p95'),
@@ -42,6 +47,42 @@ export async function runMerges({ scratch, corpora, length }: Setting): Promise<
       });
     }),
   ];
+}
+
+/** Detection between a branch of 1 000 changes and a side that corrected so many of the same memories. */
+async function detection(
+  store: BenchStore,
+  over: string,
+  memoryIds: readonly string[],
+  conflicts: number,
+): Promise<Contestant> {
+  const { expected: base, next: right } = await branches(store, `detected-${conflicts}`, memoryIds)();
+  const left = await otherSide(store, `other-${conflicts}`, base, memoryIds.slice(0, conflicts));
+  const sides = { projectId: benchProject, baseChangesetId: base, leftChangesetId: left, rightChangesetId: right };
+  return {
+    name: `detection, ${conflicts} conflicts, ${over}`,
+    workers: 1,
+    once: () => {
+      const found = store.lethe.detectConflicts(sides).filter(({ severity }) => severity === 'blocking');
+      if (found.length !== conflicts) throw new Error(`detection found ${found.length} of ${conflicts} conflicts`);
+    },
+  };
+}
+
+/** A side beside a branch: one memory more, and corrections of those that are named. */
+async function otherSide(
+  store: BenchStore,
+  name: string,
+  base: ChangesetId,
+  corrected: readonly string[],
+): Promise<ChangesetId> {
+  const ref = `refs/agents/bench/${name}`;
+  await store.branch(ref, base);
+  const ops = [
+    add(`meanwhile ${name}`),
+    ...corrected.map((id, nth) => correct(id, { content: `${name} says ${nth}` })),
+  ];
+  return (await store.commit({ ref, parent: base, ops })).changeset_id;
 }
 
 function fastForward(store: BenchStore, over: string, memoryIds: readonly string[]): Contestant {
@@ -66,9 +107,7 @@ function reviewedMergeOf(store: BenchStore, over: string, memoryIds: readonly st
     workers: 1,
     prepare: async () => {
       const { expected: base, next } = await branch();
-      const ref = `refs/agents/bench/aside-${++count}`;
-      await store.branch(ref, base);
-      const { changeset_id: aside } = await store.commit({ ref, parent: base, ops: [add(`meanwhile ${count}`)] });
+      const aside = await otherSide(store, `aside-${++count}`, base, []);
       await store.advance({ expected: base, next: aside }, byReviewer('fast_forward'));
       move = { expected: aside, next };
     },
