@@ -32,6 +32,8 @@ export function measuredLethe(lethe: Lethe, metrics: LetheMetrics, monotonicMs: 
     manifestContext: timed('context', lethe.manifestContext),
     search: timed('search', lethe.search),
     diff: timed('diff', lethe.diff),
+    detectConflicts: timed('detection', lethe.detectConflicts),
+    detectConflicts: timed('detection', lethe.detectConflicts),
     verifyChain: timed('verify', lethe.verifyChain),
   };
 }
