@@ -1,10 +1,11 @@
 import type { ParsedInput } from '../../src-preload/contract/commands/table.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
 import { contextLimitDefault } from '../../src-preload/contract/limits.ts';
-import type { MemoryContext } from '../../src-preload/contract/memory.ts';
+import { type MemoryContext, memoryFilterParts } from '../../src-preload/contract/memory.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
 import type { ContextInput } from '../lethe/api.ts';
+import type { MemoryFilter } from '../lethe/rules/memory-filter.ts';
 import type { Call } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { fitPage } from './page.ts';
@@ -12,13 +13,34 @@ import { getServedRef } from './served-refs.ts';
 
 type Input = ParsedInput<'memory.context_at'>;
 
-const selectors = ['ref', 'head_changeset_id', 'at', 'query', 'limit', 'kinds', 'tags', 'cursor', 'pin'] as const;
+const selectors = [
+  ...(['ref', 'head_changeset_id', 'at', 'query', 'limit', 'excluded', 'cursor', 'pin'] as const),
+  ...memoryFilterParts,
+] as const;
 
-/** A manifest says everything about a context by itself; head and moment are two ways to say one thing. */
+/** Head and moment are two ways to say one thing: one of them is given. Throws INPUT_INVALID. */
+export function checkMoment(input: Pick<Input, 'head_changeset_id' | 'at'>): void {
+  if (input.head_changeset_id === undefined || input.at === undefined) return;
+  throw new Fault('INPUT_INVALID', 'at: give either at or head_changeset_id, not both.', { field: 'at' });
+}
+
+/** The filter of a read as the store takes it. */
+export function filterOf(input: MemoryFilter): MemoryFilter {
+  const { kinds, tags, visibilities, scopes, authors, trusts, since, until } = input;
+  return { kinds, tags, visibilities, scopes, authors, trusts, since, until };
+}
+
+/** A manifest says everything about a context by itself; a list of what is left out is no context to pin. */
 export function checkContextInput(input: Input): void {
-  if (input.head_changeset_id !== undefined && input.at !== undefined) {
-    throw new Fault('INPUT_INVALID', 'at: give either at or head_changeset_id, not both.', { field: 'at' });
-  }
+  checkMoment(input);
+  if (input.excluded === true && input.pin === true)
+    throw new Fault(
+      'INPUT_INVALID',
+      'pin: a list of what a context leaves out is not pinned. Leave pin or excluded out.',
+      {
+        field: 'pin',
+      },
+    );
   if (input.manifest_id === undefined) return;
   const other = selectors.find((key) => input[key] !== undefined);
   if (other !== undefined)
@@ -46,8 +68,8 @@ export async function readContext(deps: CommandDeps, call: Call<Input>): Promise
     at: input.at,
     query: input.query,
     limit: input.limit ?? contextLimitDefault,
-    kinds: input.kinds,
-    tags: input.tags,
+    ...filterOf(input),
+    excluded: input.excluded,
     cursor: input.cursor,
   };
   const pin = decidePin(deps, call);
@@ -66,7 +88,7 @@ export async function readContext(deps: CommandDeps, call: Call<Input>): Promise
 
 /** Pins unless declined, for who may commit there. Asked for outright without the right, it is refused. */
 function decidePin(deps: CommandDeps, { input, caller }: Call<Input>): boolean {
-  if (input.pin === false) return false;
+  if (input.pin === false || input.excluded === true) return false;
   if (input.pin === true) {
     deps.charon.requireScope(caller, 'memory.commit');
     deps.charon.requireGrant(caller, input.project, false);

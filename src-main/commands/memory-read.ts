@@ -3,7 +3,7 @@ import { mainRefName } from '../../src-preload/contract/ids.ts';
 import { contextLimitDefault, listLimitDefault, logLimitDefault } from '../../src-preload/contract/limits.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
 import { pageChangeset, withoutBulk } from './changeset-page.ts';
-import { checkContextInput, readContext } from './context-at.ts';
+import { checkContextInput, checkMoment, filterOf, readContext } from './context-at.ts';
 import type { CommandDeps } from './deps.ts';
 import { changesetNotFound } from './faults.ts';
 import { fitPage, nextCursor } from './page.ts';
@@ -88,6 +88,7 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
     }),
     bind(rowOf('memory.search'), {
       objects: (input) => [input.ref ?? mainRefName],
+      check: checkMoment,
       prepare: ({ input, caller }) => void getServedRef(lethe, caller, input.project, input.ref),
       run: async ({ input }) => {
         const read = (limit: number) =>
@@ -95,9 +96,9 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
             projectId: input.project,
             refName: input.ref ?? mainRefName,
             headChangesetId: input.head_changeset_id,
+            at: input.at,
             query: input.query,
-            kinds: input.kinds,
-            tags: input.tags,
+            ...filterOf(input),
             limit,
             cursor: input.cursor,
           });
@@ -112,14 +113,23 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
       effects: (found) => [found.head_changeset_id],
     }),
     bind(rowOf('memory.get'), {
+      check: checkMoment,
       objects: (input) => [input.memory_id],
+      prepare: ({ input, caller }) => {
+        if (input.ref !== undefined) getServedRef(lethe, caller, input.project, input.ref);
+      },
       run: async ({ input }) => {
-        const headChangesetId = input.head_changeset_id ?? getRef(lethe, input.project, undefined).head_changeset_id;
+        // Where a ref stands is settled once: the pages that are tried for their size are of one head.
+        const headChangesetId =
+          input.head_changeset_id ??
+          (input.at === undefined ? getRef(lethe, input.project, input.ref).head_changeset_id : undefined);
         const read = (limit: number) =>
           lethe.getMemory({
             projectId: input.project,
             memoryId: input.memory_id,
+            refName: input.ref,
             headChangesetId,
+            at: input.at,
             limit,
             cursor: input.cursor,
           });
@@ -128,7 +138,8 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
         );
         return {
           memory: found.memory,
-          head_changeset_id: headChangesetId,
+          head_changeset_id: found.headChangesetId,
+          ...(found.exclusionReason === undefined ? {} : { exclusion_reason: found.exclusionReason }),
           lineage: [...found.lineage],
           relationships: [...found.relationships],
           ...nextCursor(found.nextCursor),

@@ -1,12 +1,4 @@
-import type {
-  ChangesetId,
-  Digest,
-  ManifestId,
-  MemoryId,
-  ProjectId,
-  RefName,
-  Timestamp,
-} from '../../src-preload/contract/ids.ts';
+import type { Digest, ManifestId, ProjectId } from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { attributionBytesMax } from '../../src-preload/contract/limits.ts';
 import type { Manifest, MemoryContext } from '../../src-preload/contract/memory.ts';
@@ -18,13 +10,23 @@ import { encodeCanonical, encodePlain } from '../canonical/json.ts';
 import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { ContextInput, PinInput } from './api.ts';
-import { rowDigest } from './row-digest.ts';
-import { findChangesetRow, findChangesetRowBySeq } from './tables/changesets.ts';
-import { findManifestRow, insertManifestRow, listManifestRowsOfReply, type ManifestRow } from './tables/manifests.ts';
+import type { ContextOptions } from './context.ts';
+import {
+  decodeManifest,
+  type ManifestDraft,
+  manifestMismatch,
+  manifestNotFound,
+  pinnedConflicts,
+  writeManifest,
+} from './manifest-row.ts';
+import { pinnedFilter } from './rules/memory-filter.ts';
+import { findChangesetRow } from './tables/changesets.ts';
+import { findManifestRow, listManifestRowsOfReply, type ManifestRow, manifestForms } from './tables/manifests.ts';
 import type { VerbContext } from './verb-context.ts';
+import type { PinnedWithheld } from './withheld.ts';
 
 /** How a context is read: the verb of `context.ts`. */
-export type ReadContext = (db: ReadableDb, input: ContextInput) => MemoryContext;
+export type ReadContext = (db: ReadableDb, input: ContextInput, options?: ContextOptions) => MemoryContext;
 
 /** SHA-256 of the canonical bytes of a reply without its manifest id (`lethe.md` §0.6). */
 export function contextDigest(context: MemoryContext): Digest {
@@ -34,32 +36,38 @@ export function contextDigest(context: MemoryContext): Digest {
 }
 
 /**
- * Records, in the caller's transaction, exactly what was read: the reply that `input` had, its head and its digest
- * (`lethe.md` §2.5, §0.6). The actor's manifest of the same question with the same reply is used again. Answers the
- * reply with its manifest id. Throws INPUT_INVALID for an actor or session id that is too long.
+ * Records, in the caller's transaction, exactly what was read: the reply that `input` had, its head, its digest and what
+ * conflicts withheld from it (`lethe.md` §2.5, §0.6). The actor's manifest of the same question with the same reply is used
+ * again. Answers the reply with its manifest id. Throws INPUT_INVALID for an actor or session id that is too long, and for a
+ * list of what a context leaves out, which is none.
  */
 export function pinManifest(
   db: WritableDb,
   context: VerbContext,
   input: PinInput,
   reply: MemoryContext,
+  withheld: PinnedWithheld,
 ): MemoryContext {
-  const draft = draftRow(db, input, reply);
+  if (input.excluded === true)
+    throw new Fault('INPUT_INVALID', 'excluded: a list of what a context leaves out is not pinned. Pin the context.', {
+      field: 'excluded',
+    });
+  const draft = draftRow(db, input, reply, withheld);
   const earlier = listManifestRowsOfReply(db, draft.project_id, draft.actor_id, draft.context_digest).find((row) =>
     isSameQuestion(row, draft),
   );
   if (earlier !== undefined) return { ...reply, manifest_id: decodeManifest(db, earlier).manifest_id };
-  const columns = { ...draft, manifest_id: context.ids.uuidv7(), created_at: toTimestamp(context.clock.nowMs()) };
-  insertManifestRow(db, { ...columns, row_digest: rowDigest('manifest', columns) });
-  return { ...reply, manifest_id: columns.manifest_id as ManifestId };
+  const id = context.ids.uuidv7();
+  writeManifest(db, { ...draft, manifest_id: id, created_at: toTimestamp(context.clock.nowMs()) });
+  return { ...reply, manifest_id: id as ManifestId };
 }
 
-type Draft = Omit<ManifestRow, 'manifest_id' | 'created_at' | 'row_digest'>;
-
-function draftRow(db: ReadableDb, input: PinInput, reply: MemoryContext): Draft {
+function draftRow(db: ReadableDb, input: PinInput, reply: MemoryContext, withheld: PinnedWithheld): ManifestDraft {
   const head = findChangesetRow(db, reply.head_changeset_id);
   assert(head !== undefined, 'a context is read at a stored changeset');
+  const { kinds = [], tags = [], ...filters } = pinnedFilter(input);
   return {
+    form: manifestForms.context,
     direction: 'input',
     project_id: reply.project_id,
     ref_name: reply.ref_name,
@@ -68,34 +76,36 @@ function draftRow(db: ReadableDb, input: PinInput, reply: MemoryContext): Draft 
     inclusion_reasons: encodePlain(reply.inclusion_reasons ?? {}),
     query: (input.query ?? '').toWellFormed(),
     page_limit: input.limit,
-    kinds: encodePlain(input.kinds ?? []),
-    tags: encodePlain(input.tags ?? []),
+    kinds: encodePlain(kinds),
+    tags: encodePlain(tags),
+    filters: encodePlain(filters),
     cursor: input.cursor ?? '',
+    withheld: encodePlain(withheld.map(([memoryId, conflictId]) => [memoryId, conflictId])),
+    unresolved_conflicts: encodePlain(reply.unresolved_conflicts ?? []),
+    exclusion_reasons: encodePlain(reply.exclusion_reasons ?? {}),
     total_active: reply.total_active,
     context_digest: contextDigest(reply),
-    session_id: attribution('session_id', input.sessionId),
-    actor_id: attribution('actor_id', input.actorId),
+    base_seq: null,
+    resulting_seq: null,
+    proposed_target_ref: '',
+    merge_proposal_id: '',
+    session_id: boundedAttribution('session_id', input.sessionId),
+    actor_id: boundedAttribution('actor_id', input.actorId),
   };
 }
 
-function attribution(field: string, text: string | undefined): string {
+/** An actor or session id as it is stored. Throws INPUT_INVALID when it is too long. */
+export function boundedAttribution(field: string, text: string | undefined): string {
   const wellFormed = (text ?? '').toWellFormed();
   if (utf8Length(wellFormed) <= attributionBytesMax) return wellFormed;
   throw new Fault('INPUT_INVALID', `${field} is over ${attributionBytesMax} bytes.`, { field });
 }
 
-function isSameQuestion(row: ManifestRow, draft: Draft): boolean {
+function isSameQuestion(row: ManifestRow, draft: ManifestDraft): boolean {
   const asked = [
-    'direction',
-    'ref_name',
-    'head_seq',
-    'query',
-    'page_limit',
-    'kinds',
-    'tags',
-    'cursor',
-    'session_id',
-  ] as const;
+    ...(['form', 'direction', 'ref_name', 'head_seq', 'query', 'page_limit', 'kinds', 'tags', 'filters'] as const),
+    ...(['cursor', 'withheld', 'session_id'] as const),
+  ];
   return asked.every((column) => row[column] === draft[column]);
 }
 
@@ -107,8 +117,9 @@ export function getManifest(db: ReadableDb, manifestId: ManifestId): Manifest {
 }
 
 /**
- * The context that a manifest pinned, read again at its head with its question. Throws MANIFEST_NOT_FOUND (also for one of
- * another project), INTEGRITY_MISMATCH when it is not byte for byte what was pinned.
+ * The context that a manifest pinned, read again at its head with its question and what conflicts withheld then. Throws
+ * MANIFEST_NOT_FOUND (also for one of another project), STATE_NOT_FOUND for one that pins no context, INTEGRITY_MISMATCH
+ * when it is not byte for byte what was pinned.
  */
 export function readManifestContext(
   db: ReadableDb,
@@ -116,69 +127,36 @@ export function readManifestContext(
   manifestId: ManifestId,
   readContext: ReadContext,
 ): MemoryContext {
-  const manifest = getManifest(db, manifestId);
-  if (manifest.project_id !== projectId) throw manifestNotFound(manifestId);
-  const reply = readContext(db, questionOf(manifest));
+  const row = findManifestRow(db, manifestId);
+  if (row?.project_id !== projectId) throw manifestNotFound(manifestId);
+  const manifest = decodeManifest(db, row);
+  const reply = readPinned(db, row, manifest, readContext);
+  if (reply === undefined)
+    throw new Fault(
+      'STATE_NOT_FOUND',
+      'manifest_id: this manifest records a proposal or a client, and pins no context.',
+      {
+        field: 'manifest_id',
+      },
+    );
   if (contextDigest(reply) !== manifest.context_digest) throw manifestMismatch(manifestId);
   return { ...reply, manifest_id: manifest.manifest_id };
 }
 
-/** The question that a manifest answers, at its own head. */
-export function questionOf(manifest: Manifest): ContextInput {
-  return {
+/** The question of a manifest asked again, at its own head and with its own conflicts; undefined for one that pins no context. */
+export function readPinned(
+  db: ReadableDb,
+  row: ManifestRow,
+  manifest: Manifest,
+  readContext: ReadContext,
+): MemoryContext | undefined {
+  const { limit, query, kinds, tags, visibilities, scopes, authors, trusts, since, until, cursor } = manifest;
+  if (limit === undefined) return undefined;
+  const question = {
     projectId: manifest.project_id,
     refName: manifest.ref_name,
     headChangesetId: manifest.head_changeset_id,
-    query: manifest.query,
-    limit: manifest.limit,
-    kinds: manifest.kinds,
-    tags: manifest.tags,
-    cursor: manifest.cursor,
+    ...{ query, limit, kinds, tags, visibilities, scopes, authors, trusts, since, until, cursor },
   };
-}
-
-/** A stored manifest in its wire form, its own digest verified. Throws INTEGRITY_MISMATCH. */
-export function decodeManifest(db: ReadableDb, row: ManifestRow): Manifest {
-  const { row_digest: digest, ...columns } = row;
-  const head = findChangesetRowBySeq(db, row.head_seq);
-  if (head === undefined || rowDigest('manifest', columns) !== digest) throw manifestMismatch(row.manifest_id);
-  const reasons: Record<string, string> = JSON.parse(row.inclusion_reasons);
-  const kinds: string[] = JSON.parse(row.kinds);
-  const tags: string[] = JSON.parse(row.tags);
-  const selected: MemoryId[] = JSON.parse(row.selected_memory_ids);
-  return {
-    manifest_id: row.manifest_id as ManifestId,
-    direction: row.direction,
-    project_id: row.project_id as ProjectId,
-    ref_name: row.ref_name as RefName,
-    head_changeset_id: head.changeset_id as ChangesetId,
-    selected_memory_ids: selected,
-    ...(Object.keys(reasons).length === 0 ? {} : { inclusion_reasons: reasons }),
-    ...(row.query === '' ? {} : { query: row.query }),
-    limit: row.page_limit,
-    ...(kinds.length === 0 ? {} : { kinds }),
-    ...(tags.length === 0 ? {} : { tags }),
-    ...(row.cursor === '' ? {} : { cursor: row.cursor }),
-    total_active: row.total_active,
-    context_digest: row.context_digest as Digest,
-    ...(row.session_id === '' ? {} : { session_id: row.session_id }),
-    ...(row.actor_id === '' ? {} : { actor_id: row.actor_id }),
-    created_at: row.created_at as Timestamp,
-  };
-}
-
-function manifestNotFound(manifestId: string): Fault {
-  return new Fault('MANIFEST_NOT_FOUND', 'manifest_id: there is no such manifest in this project.', {
-    manifest_id: manifestId,
-  });
-}
-
-function manifestMismatch(manifestId: string): Fault {
-  return new Fault(
-    'INTEGRITY_MISMATCH',
-    'A pinned context is not what its digest says: something stored was altered or damaged. Run lethe verify-chain.',
-    {
-      manifest_id: manifestId,
-    },
-  );
+  return readContext(db, question, { pinned: pinnedConflicts(row) });
 }

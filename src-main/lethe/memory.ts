@@ -1,12 +1,21 @@
 import { z } from 'zod';
 import type { Op } from '../../src-preload/contract/changeset.ts';
-import { type ChangesetId, type MemoryId, memoryIdSchema, type ProjectId } from '../../src-preload/contract/ids.ts';
+import {
+  type ChangesetId,
+  type MemoryId,
+  mainRefName,
+  memoryIdSchema,
+  type ProjectId,
+  type RefName,
+  type Timestamp,
+} from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import type { AcceptedMemory, LineageStep, Relationship } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
+import { type SelectedHead, selectHead } from './head.ts';
 import { type AcceptedReader, openAccepted } from './projection/accepted.ts';
 import { findMemoryNumber } from './projection/identity.ts';
 import { listLineage, readLineagePage } from './projection/lineage.ts';
@@ -14,38 +23,47 @@ import { readMadeBy } from './projection/made-by.ts';
 import { listRelatedOps, readRelationship } from './projection/relationships.ts';
 import { openSight, type Sight } from './projection/sight.ts';
 import { findNewestTouch, isLive } from './projection/state.ts';
+import { findWithheld } from './projection/withheld.ts';
+import { findRetiredReason } from './retired-reason.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { findSecondEnd } from './rules/op-ends.ts';
 import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
+import { withheldReason } from './withheld.ts';
 
 export interface MemoryInput {
   readonly projectId: ProjectId;
   readonly memoryId: MemoryId;
-  readonly headChangesetId: ChangesetId;
+  /** Any changeset of the project; else where `refName` stands, or stood `at` a moment. */
+  readonly headChangesetId?: ChangesetId | undefined;
+  /** `refs/shared/main` by default. */
+  readonly refName?: RefName | undefined;
+  readonly at?: Timestamp | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
 export interface MemoryAnswer {
+  readonly headChangesetId: ChangesetId;
   readonly memory: AcceptedMemory;
+  /** Why a context of that head does not show it: retired, or withheld by a conflict. */
+  readonly exclusionReason?: string | undefined;
   readonly lineage: readonly LineageStep[];
   readonly relationships: readonly Relationship[];
   readonly nextCursor?: string | undefined;
 }
 
 /**
- * One memory in its state at a head, active or not, and the life that led there and on from there (`L103`, `L104`): every op
- * that the head sees on it, on what it came from and on what became of it, oldest first, in pages. Cost follows the page and
- * the number of ids in the lineage. Throws CHANGESET_NOT_FOUND, MEMORY_NOT_FOUND when the head has never known it,
- * CURSOR_INVALID.
+ * One memory in its state at a head, active or not, with the reason when a context does not show it (`L216`), and the life
+ * that led there and on from there (`L103`, `L104`): every op that the head sees on it, on what it came from and on what
+ * became of it, oldest first, in pages. Cost follows the page and the number of ids in the lineage. Throws what `selectHead`
+ * throws, MEMORY_NOT_FOUND when the head has never known it, CURSOR_INVALID.
  */
 export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   assert(input.limit >= 1 && input.limit <= listLimitMax, 'the limit of a lineage is checked at the door');
-  const row = getChangesetRow(db, input.headChangesetId, 'head_changeset_id');
-  if (row.project_id !== input.projectId) throw changesetNotFound(input.headChangesetId, 'head_changeset_id');
   const sight = openSight(db);
-  const head = sight.places.get(row.seq);
+  const { seq, changesetId: headChangesetId } = findHead(db, sight, input);
+  const head = sight.places.get(seq);
   const number = findMemoryNumber(db, input.projectId, input.memoryId);
   const touch = number === undefined ? undefined : findNewestTouch(sight, [head], number);
   if (touch === undefined) {
@@ -59,7 +77,9 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   }
   const accepted = openAccepted(db);
   const start =
-    input.cursor === undefined ? { after: 0, below: Number.MAX_SAFE_INTEGER } : readCursor(input, input.cursor);
+    input.cursor === undefined
+      ? { after: 0, below: Number.MAX_SAFE_INTEGER }
+      : readCursor(input.memoryId, headChangesetId, input.cursor);
   const page =
     start.after === null
       ? { ops: new Map<number, readonly Touch[]>(), next: undefined }
@@ -68,12 +88,28 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   const related = start.below === null ? [] : listRelatedOps(sight, head, touch.memory, start.below, input.limit + 1);
   const shown = related.slice(0, input.limit);
   const next = { after: page.next ?? null, below: related.length > shown.length ? (shown.at(-1) ?? null) : null };
+  const withheldBy = isLive(touch) ? findWithheld(sight, head, input.projectId).memories.get(touch.memory) : undefined;
+  const reason = withheldBy === undefined ? findRetiredReason(db, accepted, touch) : withheldReason(withheldBy);
+  const memory = accepted.read(touch);
   return {
-    memory: accepted.read(touch),
+    headChangesetId,
+    memory: withheldBy === undefined ? memory : { ...memory, status: 'conflicted' },
+    ...(reason === undefined ? {} : { exclusionReason: reason }),
     lineage,
     relationships: shown.map((op) => readRelationship(sight, accepted, op)),
-    ...(next.after === null && next.below === null ? {} : { nextCursor: writeCursor(input, next) }),
+    ...(next.after === null && next.below === null
+      ? {}
+      : { nextCursor: writeCursor(input.memoryId, headChangesetId, next) }),
   };
+}
+
+function findHead(db: ReadableDb, sight: Sight, input: MemoryInput): Pick<SelectedHead, 'seq' | 'changesetId'> {
+  const { projectId, headChangesetId, refName = mainRefName, at } = input;
+  if (headChangesetId === undefined || at !== undefined)
+    return selectHead(db, { projectId, refName, headChangesetId, at }, sight);
+  const row = getChangesetRow(db, headChangesetId, 'head_changeset_id');
+  if (row.project_id !== projectId) throw changesetNotFound(headChangesetId, 'head_changeset_id');
+  return { seq: row.seq, changesetId: headChangesetId };
 }
 
 /** What one op did: before it the memory that it retired or changed, if that was active; after it the one that lives on. */
@@ -117,15 +153,15 @@ interface Position {
   readonly below: number | null;
 }
 
-function writeCursor(input: MemoryInput, { after, below }: Position): string {
-  return encodeCursor({ of: 'memory', memory: input.memoryId, head: input.headChangesetId, after, below });
+function writeCursor(memory: MemoryId, head: ChangesetId, { after, below }: Position): string {
+  return encodeCursor({ of: 'memory', memory, head, after, below });
 }
 
-function readCursor(input: MemoryInput, cursor: string): Position {
+function readCursor(memory: MemoryId, head: ChangesetId, cursor: string): Position {
   const schema = z.strictObject({
     of: z.literal('memory'),
-    memory: z.literal<string>(input.memoryId),
-    head: z.literal<string>(input.headChangesetId),
+    memory: z.literal<string>(memory),
+    head: z.literal<string>(head),
     after: z.int().min(1).nullable(),
     below: z.int().min(1).nullable(),
   });

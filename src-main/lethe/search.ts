@@ -7,12 +7,16 @@ import { sha256Hex } from '../canonical/digest.ts';
 import { encodeCanonical } from '../canonical/json.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { SearchInput } from './api.ts';
+import { openSieve } from './memory-sieve.ts';
 import { openAccepted } from './projection/accepted.ts';
 import { changesetIdOf } from './projection/identity.ts';
 import { openSight, sees } from './projection/sight.ts';
+import { findWithheld } from './projection/withheld.ts';
 import { cursorInvalid, decodeCursor, encodeCursor } from './rules/cursor.ts';
+import { pinnedFilter } from './rules/memory-filter.ts';
 import { findPlace } from './tables/chains.ts';
 import { openTextView } from './text-head.ts';
+import type { TextHealth } from './text-health.ts';
 import { searchMemories } from './text-search.ts';
 
 /** The head that the selector of the input stands for. */
@@ -32,15 +36,23 @@ export interface SearchResult {
 }
 
 /**
- * Searches the memory of a head (`L65` to `L73`), best first. The cursor pins the head of the first page, which a later
+ * Searches the memory of a head (`L65` to `L73`), best first, of what no conflict withholds and the filter keeps (`L210`,
+ * `L213`). The cursor pins the head of the first page, which a later
  * head of the same ref still contains, and the whole question. Throws CURSOR_INVALID.
  */
-export function readSearch(db: ReadableDb, head: SearchHead, input: SearchInput): SearchResult {
+export function readSearch(
+  db: ReadableDb,
+  head: SearchHead,
+  input: SearchInput,
+  textHealth?: TextHealth | undefined,
+): SearchResult {
   assert(input.limit >= 1 && input.limit <= contextLimitMax, 'the limit of a search is checked at the door');
   const start = input.cursor === undefined ? { head: head.seq, offset: 0 } : readCursor(db, head, input, input.cursor);
-  const view = openTextView(db, { projectId: head.projectId, seq: start.head });
-  const filter = { kinds: input.kinds, tags: input.tags };
-  const page = { query: input.query, filter, offset: start.offset, limit: input.limit };
+  const sight = openSight(db);
+  const { memories: withheld } = findWithheld(sight, sight.places.get(start.head), head.projectId);
+  const shown = { sight, sieve: openSieve(db, input), withheld, textHealth };
+  const view = openTextView(db, { projectId: head.projectId, seq: start.head }, shown);
+  const page = { query: input.query, filter: input, offset: start.offset, limit: input.limit };
   const { matches, more, complete } = searchMemories(db, view, page);
   const accepted = openAccepted(db);
   const next = { of: 'search', question: questionOf(input), head: start.head, offset: start.offset + matches.length };
@@ -77,7 +89,7 @@ function readCursor(
 }
 
 function questionOf(input: SearchInput): string {
-  const { projectId, refName, headChangesetId, at, query, kinds = [], tags = [] } = input;
-  const question = { projectId, refName, headChangesetId: headChangesetId ?? null, at: at ?? null, query, kinds, tags };
-  return sha256Hex(encodeCanonical(question));
+  const { projectId, refName, headChangesetId, at, query } = input;
+  const head = { headChangesetId: headChangesetId ?? null, at: at ?? null };
+  return sha256Hex(encodeCanonical({ projectId, refName, ...head, query, filter: pinnedFilter(input) }));
 }

@@ -11,6 +11,7 @@ import {
   iterateVersions,
   type VersionRange,
 } from './tables/text-index.ts';
+import { isDamage, type TextHealth } from './text-health.ts';
 
 /** The state of a memory that is alive at a head. `version` is the number of the op that made it so. */
 export interface LiveState {
@@ -32,6 +33,8 @@ export interface HeadView<State extends LiveState> {
   readonly upTo: number;
   /** Number of memories alive at the head. */
   readonly totalActive: number;
+  /** What is known of the index; absent where nobody keeps it. */
+  readonly textHealth?: TextHealth | undefined;
   /** The state that a memory has at the head; undefined when it is unknown there, retired, or withheld. */
   findLive(memory: number): State | undefined;
   /** Versions of the project above `after` and not above `upTo`, visible or not, newest first. */
@@ -93,9 +96,27 @@ const sightingsMax = 16;
 const passedOverMax = 32;
 
 /**
+ * Does what asks the index. When the index fails, or is known to be damaged, the same is done without it, over the newest
+ * versions, as if it held nothing: the reader gets an answer, and maintenance hears of it (`L225`). What fails without the
+ * index too is thrown.
+ */
+export function overIndex<Result>(textHealth: TextHealth | undefined, work: (usesIndex: boolean) => Result): Result {
+  if (textHealth?.isDamaged === true) return work(false);
+  try {
+    return work(true);
+  } catch (thrown) {
+    if (textHealth === undefined || !isDamage(thrown)) throw thrown;
+    const result = work(false);
+    textHealth.noticeDamage();
+    return result;
+  }
+}
+
+/**
  * Opens the candidates of a query. The versions that the index does not hold yet are looked at here, all of them up to
  * the bound, so that what was just committed is found (performance.md, "Full text").
  * @param lookedFor how many things each text is searched for, for the bound on work
+ * @param usesIndex whether the index is asked at all; else every version is looked at like one that waits, up to the bound
  */
 export function openCandidates<State extends LiveState>(
   db: ReadableDb,
@@ -103,14 +124,15 @@ export function openCandidates<State extends LiveState>(
   filter: TextFilter,
   lookedFor: number,
   bounds: CandidateBounds = candidateBounds,
+  usesIndex = true,
 ): Candidates<State> {
   const states = openStates(view, filter, lookedFor, bounds);
   const passedOver = openPassedOver();
   const found = new Set<State>();
-  const projectKey = findProjectKey(db, view.projectId);
+  const projectKey = usesIndex ? findProjectKey(db, view.projectId) : undefined;
   const filterTokens = (filter.tags ?? []).map(tagToken);
   const filterKinds = (filter.kinds ?? []).map(kindToken);
-  const tail = view.listTail(findIndexedThrough(db), bounds.tailMax);
+  const tail = view.listTail(usesIndex ? findIndexedThrough(db) : 0, bounds.tailMax);
   const tailMemories = new Set(tail.versions.map((version) => version.memory));
   let complete = !tail.more;
 

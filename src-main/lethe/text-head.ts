@@ -1,20 +1,32 @@
 // Where full text meets the history: which states wait to be indexed, and what a head shows of a memory.
 
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { MemorySieve } from './memory-sieve.ts';
 import { openSight, type Sight } from './projection/sight.ts';
 import { findNewestTouch, isLive, loadVersion } from './projection/state.ts';
 import { lastOpOf } from './rules/numbers.ts';
-import { readVersion } from './rules/overlay.ts';
-import { type MemoryText, memoryText } from './rules/segment.ts';
+import { type OverlaidState, readVersion } from './rules/overlay.ts';
+import { memoryText } from './rules/segment.ts';
 import { listTouchingOps, listTouchingOpsBack, type TouchingOp } from './tables/text-index.ts';
 import type { Touch } from './tables/touches.ts';
 import { readPayload } from './tables/versions.ts';
 import type { HeadView, LiveState } from './text-candidates.ts';
+import type { TextHealth } from './text-health.ts';
 import { indexPending, type PendingVersion, tidyTextIndex, type VersionSource } from './text-indexing.ts';
 
 /** A memory as a head shows it: its newest touch there, and the text of its state. */
 export interface TextState extends LiveState {
   readonly touch: Touch;
+}
+
+/** What of a head's memory a search or a context query is shown; everything unless it says otherwise. */
+export interface TextViewOptions {
+  readonly sight?: Sight | undefined;
+  /** What the filter asks; of kinds and tags the candidates make use beforehand. */
+  readonly sieve?: MemorySieve | undefined;
+  /** Memories that conflicts withhold. */
+  readonly withheld?: Pick<ReadonlyMap<number, unknown>, 'has'> | undefined;
+  readonly textHealth?: TextHealth | undefined;
 }
 
 /** The head of a search or of a context query. */
@@ -25,16 +37,25 @@ export interface TextHead {
 }
 
 /** What one head shows, for `matchContext` and `searchMemories`. Each memory costs its newest touch and its payloads. */
-export function openTextView(db: ReadableDb, head: TextHead, sight: Sight = openSight(db)): HeadView<TextState> {
+export function openTextView(
+  db: ReadableDb,
+  head: TextHead,
+  { sight = openSight(db), sieve, withheld, textHealth }: TextViewOptions = {},
+): HeadView<TextState> {
   const place = sight.places.get(head.seq);
   const upTo = lastOpOf(head.seq);
   return {
     projectId: head.projectId,
     upTo,
     totalActive: place.active,
+    textHealth,
     findLive: (memory) => {
+      if (withheld?.has(memory) === true) return undefined;
       const touch = findNewestTouch(sight, [place], memory);
-      return isLive(touch) ? { version: touch.key, text: readText(db, touch.version), touch } : undefined;
+      if (!isLive(touch)) return undefined;
+      const state = readState(db, touch.version);
+      if (sieve?.findFailing(touch, state) !== undefined) return undefined;
+      return { version: touch.key, text: memoryText(state), touch };
     },
     listTail: (after, limit) => {
       const ops = after >= upTo ? [] : listTouchingOpsBack(db, after, upTo, limit + 1);
@@ -67,9 +88,9 @@ export function maintainTextIndex(db: WritableDb): boolean {
 /** The state that an op left, as the index takes it. */
 export function toPending(db: ReadableDb, { op, projectId, memory, version }: TouchingOp): PendingVersion {
   if (memory === null || version === null) return { version: op, projectId, memory: 0, text: null };
-  return { version: op, projectId, memory, text: readText(db, version) };
+  return { version: op, projectId, memory, text: memoryText(readState(db, version)) };
 }
 
-function readText(db: ReadableDb, version: number): MemoryText {
-  return memoryText(readVersion(loadVersion(db, version), (op) => readPayload(db, op)));
+function readState(db: ReadableDb, version: number): OverlaidState {
+  return readVersion(loadVersion(db, version), (op) => readPayload(db, op));
 }

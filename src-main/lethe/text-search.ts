@@ -20,6 +20,7 @@ import {
   type HeadView,
   type LiveState,
   openCandidates,
+  overIndex,
 } from './text-candidates.ts';
 
 /** Live memories that are candidates for each token of a context query (lethe.md D22). */
@@ -45,11 +46,13 @@ export function matchContext<State extends LiveState>(
 ): readonly ContextMatch<State>[] {
   const tokens = contextTokens(query);
   if (tokens.length === 0) return [];
-  const candidates = openCandidates(db, view, filter, tokens.length, bounds);
-  for (const token of tokens) {
-    candidates.collect(needleTokens(token), (text) => contextText(text).includes(token), bounds.holdersMax);
-  }
-  const matches = candidates.list().map((state) => ({ state, score: contextScore(tokens, state.text) }));
+  const found = overIndex(view.textHealth, (usesIndex) => {
+    const candidates = openCandidates(db, view, filter, tokens.length, bounds, usesIndex);
+    for (const token of tokens)
+      candidates.collect(needleTokens(token), (text) => contextText(text).includes(token), bounds.holdersMax);
+    return candidates.list();
+  });
+  const matches = found.map((state) => ({ state, score: contextScore(tokens, state.text) }));
   return matches
     .filter(({ score }) => score > 0)
     .sort((left, right) => right.score - left.score || right.state.version - left.state.version);
@@ -92,15 +95,17 @@ export function searchMemories<State extends LiveState>(
 ): { readonly matches: readonly SearchFound<State>[]; readonly more: boolean; readonly complete: boolean } {
   const query = parseSearch(page.query);
   if (query.needles.length === 0) return { matches: [], more: false, complete: true };
-  const candidates = openCandidates(db, view, page.filter, query.needles.length, bounds);
-  const { rarity, wholeCut } = gather(query, candidates, view);
-  const found = rank(query, candidates.list(), rarity);
+  const { found, complete } = overIndex(view.textHealth, (usesIndex) => {
+    const candidates = openCandidates(db, view, page.filter, query.needles.length, bounds, usesIndex);
+    const { rarity, wholeCut } = gather(query, candidates, view);
+    return { found: rank(query, candidates.list(), rarity), complete: candidates.complete && !wholeCut };
+  });
   const matches = found.slice(page.offset, page.offset + page.limit).map(({ state, score, hits }) => ({
     state,
     score: Math.round(score * 10_000) / 10_000,
     why: hits.hits.map((hit) => ({ token: hit.needle.text, fields: hit.fields })),
   }));
-  return { matches, more: found.length > page.offset + page.limit, complete: candidates.complete && !wholeCut };
+  return { matches, more: found.length > page.offset + page.limit, complete };
 }
 
 /**

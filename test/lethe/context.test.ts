@@ -241,7 +241,7 @@ describe('pages', () => {
       const reply = readContext(
         temp.db,
         { projectId: history.project, refName: refName(main), limit: 5, kinds: ['fact'], cursor },
-        bounds,
+        { bounds },
       );
       found.push(...contents(reply));
       cursor = reply.next_cursor;

@@ -2,6 +2,7 @@
 // which is ours (lethe.md §0.5): BM25 over the candidates, whole words before beginnings before inner parts, quotations
 // first. Scores of a search are no part of what a head reproduces.
 
+import type { MemoryFilter } from './memory-filter.ts';
 import {
   contextText,
   fieldText,
@@ -13,11 +14,8 @@ import {
 } from './segment.ts';
 import type { SearchQuery } from './tokens.ts';
 
-/** Restricts a read to memories of one of the kinds that carry every one of the tags; absent or empty means no limit. */
-export interface TextFilter {
-  readonly kinds?: readonly string[] | undefined;
-  readonly tags?: readonly string[] | undefined;
-}
+/** What the index knows of a filter: it keeps memories of one of the kinds that carry every one of the tags. */
+export type TextFilter = Pick<MemoryFilter, 'kinds' | 'tags'>;
 
 /** True when the memory passes the filter. Kinds and tags are compared exactly. */
 export function passesFilter(text: Pick<MemoryText, 'kind' | 'tags'>, filter: TextFilter): boolean {

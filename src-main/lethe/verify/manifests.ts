@@ -1,12 +1,16 @@
 import type { ManifestId, ProjectId } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { contextDigest, decodeManifest, questionOf, type ReadContext } from '../manifest.ts';
+import { contextDigest, type ReadContext, readPinned } from '../manifest.ts';
+import { decodeManifest } from '../manifest-row.ts';
 import { listManifestRowsAfter } from '../tables/manifests.ts';
 import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 50;
 
-/** Verifies the next manifests of the store after an id: each is as it was written, and the contexts of the project read the same. Undefined at the end. */
+/**
+ * Verifies the next manifests of the store after an id: each is as it was written, and those of the project that pin a
+ * context read the same. Undefined at the end.
+ */
 export function verifyManifests(
   db: ReadableDb,
   projectId: ProjectId,
@@ -20,7 +24,8 @@ export function verifyManifests(
     checking(findings, where, () => {
       const manifest = decodeManifest(db, row);
       if (manifest.project_id !== projectId) return;
-      const reply = readContext(db, questionOf(manifest));
+      const reply = readPinned(db, row, manifest, readContext);
+      if (reply === undefined) return;
       if (contextDigest(reply) !== manifest.context_digest)
         findings.add(where, 'its context does not read as it was pinned');
       const read = reply.memories.map((memory) => memory.memory_id);

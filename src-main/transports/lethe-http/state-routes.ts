@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { type ChangesetId, mainRefName } from '../../../src-preload/contract/ids.ts';
+import { mainRefName } from '../../../src-preload/contract/ids.ts';
 import { contextLimitDefault, contextLimitMax, listLimitDefault } from '../../../src-preload/contract/limits.ts';
 import type { MemoryContext } from '../../../src-preload/contract/memory.ts';
 import { Fault } from '../../base/fault.ts';
 import type { ContextInput, HeadSelector } from '../../lethe/api.ts';
+import type { MemoryAnswer } from '../../lethe/memory.ts';
 import { type Answer, json, refusal } from './answer.ts';
 import { flagField, numberField, readBody, textField } from './body.ts';
+import { bodyFilter, filterFields, moment, queryFilter } from './filter-params.ts';
 import { refusalOfFault } from './refusal-text.ts';
 import {
   type Asked,
@@ -18,8 +20,8 @@ import {
   memoryParam,
   param,
   queryCursor,
+  queryFlag,
   queryLimit,
-  queryList,
   queryMoment,
   queryRef,
   queryText,
@@ -34,6 +36,10 @@ const contextBody = z.object({
   head_changeset_id: textField,
   query: textField,
   limit: numberField,
+  at: textField,
+  ...filterFields,
+  excluded: flagField,
+  cursor: textField,
   session_id: textField,
   actor_id: textField,
   create_manifest: flagField,
@@ -73,8 +79,8 @@ function getContext(deps: RouteDeps, asked: Asked): Answer | Promise<Answer> {
     ...selectorOf(asked),
     query: boundedQuery('query', queryText(asked, 'query')),
     limit: queryLimit(asked, contextLimitDefault, contextLimitMax, contextLimitMax),
-    kinds: queryList(asked, 'kinds'),
-    tags: queryList(asked, 'tags'),
+    ...queryFilter(asked),
+    excluded: queryFlag(asked, 'excluded'),
     cursor: queryCursor(asked),
   });
 }
@@ -85,8 +91,12 @@ function askContext(deps: RouteDeps, asked: Asked): Promise<Answer> {
     projectId: asProject(param(asked, 'project')),
     refName: asRef(body.ref_name || mainRefName),
     headChangesetId: body.head_changeset_id === '' ? undefined : asChangeset(body.head_changeset_id),
+    at: moment('at', body.at),
     query: boundedQuery('query', body.query),
     limit: clampLimit(body.limit, contextLimitDefault, contextLimitMax, contextLimitMax),
+    ...bodyFilter(body),
+    excluded: body.excluded,
+    cursor: body.cursor || undefined,
   };
   const actorId = boundedName('actor_id', body.actor_id);
   const sessionId = boundedName('session_id', body.session_id);
@@ -121,8 +131,7 @@ function search({ lethe }: RouteDeps, asked: Asked): Answer {
     ...selectorOf(asked),
     query: boundedQuery('q', required('q', queryText(asked, 'q'))),
     limit: queryLimit(asked, contextLimitDefault, contextLimitMax, contextLimitMax),
-    kinds: queryList(asked, 'kinds'),
-    tags: queryList(asked, 'tags'),
+    ...queryFilter(asked),
     cursor: queryCursor(asked),
   });
   return json({
@@ -133,28 +142,18 @@ function search({ lethe }: RouteDeps, asked: Asked): Answer {
   });
 }
 
-/** The head that one memory is looked at: `head` outright, else where `ref` (else main) stands. */
-function headOf({ lethe }: RouteDeps, asked: Asked): ChangesetId {
-  const head = queryText(asked, 'head');
-  if (head !== '') return asChangeset(head);
-  const projectId = asProject(param(asked, 'project'));
-  lethe.getProject(projectId);
-  const ref = lethe.findRef(projectId, queryRef(asked));
-  if (ref !== undefined) return ref.head_changeset_id;
-  throw new Fault('REF_NOT_FOUND', 'ref: there is no such ref in this project.', { ref: queryRef(asked) });
-}
-
-function readMemory(deps: RouteDeps, asked: Asked) {
-  const headChangesetId = headOf(deps, asked);
-  const projectId = asProject(param(asked, 'project'));
+/** One memory at `head` outright, else where `ref` (else main) stands, or stood `at` a moment. */
+function readMemory({ lethe }: RouteDeps, asked: Asked): MemoryAnswer {
+  const { headChangesetId, ...selector } = selectorOf(asked);
+  lethe.getProject(selector.projectId);
   const page = { limit: listLimitDefault, cursor: queryCursor(asked) };
-  const answer = deps.lethe.getMemory({ projectId, memoryId: memoryParam(asked), headChangesetId, ...page });
-  return { ...answer, headChangesetId };
+  return lethe.getMemory({ ...selector, headChangesetId, memoryId: memoryParam(asked), ...page });
 }
 
 function getMemory(deps: RouteDeps, asked: Asked): Answer {
-  const { memory, relationships, nextCursor, headChangesetId } = readMemory(deps, asked);
+  const { memory, exclusionReason, relationships, nextCursor, headChangesetId } = readMemory(deps, asked);
   return json({
+    ...(exclusionReason === undefined ? {} : { exclusion_reason: exclusionReason }),
     head_changeset_id: headChangesetId,
     memory: encodeMemory(memory),
     relationships: relationships.map(encodeRelationship),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changesetSchema, memoryKinds, refSchema } from '../changeset.ts';
+import { changesetSchema, refSchema } from '../changeset.ts';
 import { agentCommand } from '../command.ts';
 import { semanticDiffSchema } from '../diff.ts';
 import {
@@ -13,18 +13,16 @@ import {
   refNameSchema,
   timestampSchema,
 } from '../ids.ts';
-import { contextLimitMax, logLimitMax, queryBytesMax, tagBytesMax, tagsMax } from '../limits.ts';
+import { contextLimitMax, logLimitMax, queryBytesMax } from '../limits.ts';
 import {
   acceptedMemorySchema,
   lineageStepSchema,
   memoryContextSchema,
+  memoryFilterShape,
   relationshipSchema,
   searchMatchSchema,
 } from '../memory.ts';
 import { grantSchema, profileSchema, scopeSchema } from '../principal.ts';
-
-const kindsFilter = z.array(z.enum(memoryKinds)).max(memoryKinds.length).optional();
-const tagsFilter = z.array(z.string().min(1).max(tagBytesMax)).max(tagsMax).optional();
 
 /** Commands that read memory. Reads never write, but for the manifest that `memory.context_at` pins when asked. */
 export const memoryReadCommands = [
@@ -113,7 +111,7 @@ export const memoryReadCommands = [
     name: 'memory.context_at',
     title: 'Accepted memory at an exact head',
     description:
-      'The accepted memory at a head, best matches for query first, then the most recently touched. Ref defaults to refs/shared/main; head_changeset_id or at (a timestamp) reads it as it was. With commit authority it also pins an input manifest unless pin is false; manifest_id reads a pinned context again, exactly.',
+      'The accepted memory at a head, best matches for query first, then the most recently touched. Ref defaults to refs/shared/main; head_changeset_id or at (a timestamp) reads it as it was. Filters: kinds, tags, visibilities, scopes, authors, trusts, since, until. Memories in an unresolved conflict are withheld; excluded lists what is left out, and why, instead. With commit authority it also pins an input manifest unless pin is false; manifest_id reads a pinned context again, exactly.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,
@@ -125,8 +123,8 @@ export const memoryReadCommands = [
       at: timestampSchema.optional(),
       query: z.string().max(queryBytesMax).optional(),
       limit: z.int().min(1).max(contextLimitMax).optional(),
-      kinds: kindsFilter,
-      tags: tagsFilter,
+      ...memoryFilterShape,
+      excluded: z.boolean().optional(),
       cursor: cursorSchema.optional(),
       pin: z.boolean().optional(),
       manifest_id: manifestIdSchema.optional(),
@@ -137,7 +135,7 @@ export const memoryReadCommands = [
     name: 'memory.search',
     title: 'Search memory',
     description:
-      'Memories at a head that match the query, best first, each with the reason. Any language and punctuation; words are matched as written.',
+      'Memories at a head that match the query, best first, each with the reason; at (a timestamp) searches it as it was. Filters as for the context. Any language and punctuation; words are matched as written.',
     scope: 'memory.search',
     project: 'project',
     mutates: false,
@@ -146,8 +144,8 @@ export const memoryReadCommands = [
       query: z.string().min(1).max(queryBytesMax),
       ref: refNameSchema.optional(),
       head_changeset_id: changesetIdSchema.optional(),
-      kinds: kindsFilter,
-      tags: tagsFilter,
+      at: timestampSchema.optional(),
+      ...memoryFilterShape,
       limit: z.int().min(1).max(contextLimitMax).optional(),
       cursor: cursorSchema.optional(),
     }),
@@ -162,19 +160,22 @@ export const memoryReadCommands = [
     name: 'memory.get',
     title: 'One memory and its lineage',
     description:
-      'One memory in its state at a head (refs/shared/main by default), with every step of its lineage and its relationships, newest first.',
+      'One memory in its state at a head (that of ref, refs/shared/main by default, now or at a timestamp, or head_changeset_id), with every step of its lineage and its relationships, newest first. exclusion_reason says why a context does not show it.',
     scope: 'memory.read',
     project: 'project',
     mutates: false,
     input: z.strictObject({
       project: projectIdSchema,
       memory_id: memoryIdSchema,
+      ref: refNameSchema.optional(),
       head_changeset_id: changesetIdSchema.optional(),
+      at: timestampSchema.optional(),
       cursor: cursorSchema.optional(),
     }),
     output: z.strictObject({
       memory: acceptedMemorySchema,
       head_changeset_id: changesetIdSchema,
+      exclusion_reason: z.string().optional(),
       lineage: z.array(lineageStepSchema),
       relationships: z.array(relationshipSchema),
       next_cursor: cursorSchema.optional(),
