@@ -4,24 +4,20 @@ import type { SemanticDiff } from '../../src-preload/contract/diff.ts';
 import type {
   ChangesetId,
   ManifestId,
-  MemoryId,
   ProjectId,
   ProposalId,
   RefName,
   Timestamp,
 } from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
-import type {
-  AcceptedMemory,
-  LineageStep,
-  Manifest,
-  MemoryContext,
-  Relationship,
-  SearchMatch,
-} from '../../src-preload/contract/memory.ts';
+import type { Manifest, MemoryContext, SearchMatch } from '../../src-preload/contract/memory.ts';
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
 import type { ConflictVerbs } from './conflict-api.ts';
 import type { GatewayVerbs } from './gateway.ts';
+import type { ManifestInput, OutputManifestInput } from './manifest-record.ts';
+import type { MemoryAnswer, MemoryInput } from './memory.ts';
+import type { MemoryFilter } from './rules/memory-filter.ts';
+import type { SessionVerbs } from './session-api.ts';
 
 /** A commit, or (with `advanceRef` false) a detached changeset such as the one a merge prepares. */
 export interface CommitInput {
@@ -45,6 +41,11 @@ export interface CommitInput {
   /** Must be the ref's head when `advanceRef`. */
   readonly expectedHead?: ChangesetId | undefined;
   readonly advanceRef: boolean;
+  /**
+   * Whether its corrections may restore a former state (`lethe.md` §0.4). Set by the product's own verbs alone, for reverts
+   * and for the resolutions of a merge; no door takes it from a caller. Not part of what a replay under the key compares.
+   */
+  readonly mayRestore?: boolean | undefined;
 }
 
 /** Which state a read is about: a head outright, a moment, or the ref's head now. At most one of `head` and `at`. */
@@ -55,11 +56,11 @@ export interface HeadSelector {
   readonly at?: Timestamp | undefined;
 }
 
-export interface ContextInput extends HeadSelector {
+export interface ContextInput extends HeadSelector, MemoryFilter {
   readonly query?: string | undefined;
   readonly limit: number;
-  readonly kinds?: readonly string[] | undefined;
-  readonly tags?: readonly string[] | undefined;
+  /** Lists, instead of memories, those that the first page of the question leaves out, with the reasons. */
+  readonly excluded?: boolean | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -68,10 +69,8 @@ export interface PinInput extends ContextInput {
   readonly sessionId?: string | undefined;
 }
 
-export interface SearchInput extends HeadSelector {
+export interface SearchInput extends HeadSelector, MemoryFilter {
   readonly query: string;
-  readonly kinds?: readonly string[] | undefined;
-  readonly tags?: readonly string[] | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -92,7 +91,7 @@ export interface AdvanceInput {
  * Faults are named at each verb; every verb may also throw `STORE_BUSY`, `STORE_UNAVAILABLE`, `DISK_FULL`,
  * `READ_ONLY` (writes in recovery) and `INTEGRITY_MISMATCH` (a row whose digest does not hold).
  */
-export interface Lethe extends GatewayVerbs, ConflictVerbs {
+export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs {
   /** In project id order. */
   listProjects(): readonly Project[];
   /** Throws PROJECT_NOT_FOUND. */
@@ -158,12 +157,16 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs {
 
   /** Throws REF_NOT_FOUND, CHANGESET_NOT_FOUND, HEAD_NOT_REACHABLE, STATE_NOT_FOUND (`at` before the first state), CURSOR_INVALID. */
   context(input: ContextInput): MemoryContext;
-  /** Number of active memories at a changeset. */
+  /** Number of active memories at a changeset that no conflict withholds. */
   totalActive(changesetId: ChangesetId): number;
   /** The context and an immutable manifest of it; an equal one of the same actor is used again (`lethe.md` §0.6). */
   pinContext(input: PinInput): Promise<MemoryContext>;
   getManifest(manifestId: ManifestId): Manifest;
-  /** The pinned context again, byte for byte. Throws MANIFEST_NOT_FOUND, INTEGRITY_MISMATCH when the digest differs. */
+  /** Records a manifest as a client gives it. Throws PROJECT_NOT_FOUND, CHANGESET_NOT_FOUND, INPUT_INVALID naming the field. */
+  recordManifest(input: ManifestInput): Promise<Manifest>;
+  /** Records what a proposal brings; the same again answers the manifest that there is. Throws as `recordManifest`. */
+  recordOutputManifest(input: OutputManifestInput): Promise<Manifest>;
+  /** The pinned context again, byte for byte. Throws MANIFEST_NOT_FOUND, STATE_NOT_FOUND for a manifest that pins none, INTEGRITY_MISMATCH when the digest differs. */
   manifestContext(projectId: ProjectId, manifestId: ManifestId): MemoryContext;
   search(input: SearchInput): {
     readonly headChangesetId: ChangesetId;
@@ -171,19 +174,11 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs {
     readonly complete: boolean;
     readonly nextCursor?: string | undefined;
   };
-  /** Throws MEMORY_NOT_FOUND when the head has never known it. Lineage oldest first, in pages of `limit`. */
-  getMemory(input: {
-    readonly projectId: ProjectId;
-    readonly memoryId: MemoryId;
-    readonly headChangesetId: ChangesetId;
-    readonly limit: number;
-    readonly cursor?: string | undefined;
-  }): {
-    readonly memory: AcceptedMemory;
-    readonly lineage: readonly LineageStep[];
-    readonly relationships: readonly Relationship[];
-    readonly nextCursor?: string | undefined;
-  };
+  /**
+   * One memory at any changeset of the project, or where a ref stands, or stood at a moment; with the reason when a context
+   * does not show it. Throws MEMORY_NOT_FOUND when the head has never known it. Lineage oldest first, in pages of `limit`.
+   */
+  getMemory(input: MemoryInput): MemoryAnswer;
   /**
    * What changed between two states of one project. `side: 'target'` lists only the memories that changesets of the
    * target's own side touched: what a merge of target into base would bring, whatever else base holds.

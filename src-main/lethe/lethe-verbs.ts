@@ -7,17 +7,19 @@ import { listProjectAdvances } from './advances.ts';
 import type { Lethe } from './api.ts';
 import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
 import { commitChangeset } from './commit.ts';
-import { readContext, readTotalActive } from './context.ts';
+import { readContext, readContextWhole, readTotalActive } from './context.ts';
 import { readDiff } from './diff.ts';
 import { readGraph } from './graph.ts';
 import { selectHead } from './head.ts';
 import { initProject } from './init.ts';
 import { readLog } from './log.ts';
-import { getManifest, pinManifest, readManifestContext } from './manifest.ts';
+import { getManifest, pinManifest, type ReadContext, readManifestContext } from './manifest.ts';
+import { recordManifest, recordOutput } from './manifest-record.ts';
 import { readMemory } from './memory.ts';
 import { listOriginators } from './originators.ts';
 import { previewMerge } from './preview.ts';
 import { verifyProjection } from './projection/verify.ts';
+import { verifySemanticKeys } from './projection/verify-semantic-keys.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { archiveRef } from './ref-archive.ts';
@@ -27,10 +29,11 @@ import { findAdvanceOfProposal } from './tables/advances.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
-import { maintainTextIndex } from './text-head.ts';
+import type { TextHealth } from './text-health.ts';
+import { openTextUpkeep } from './text-upkeep.ts';
 import { verifyProjectText } from './text-verify.ts';
 import type { VerbContext } from './verb-context.ts';
-import { verifyChain } from './verify-chain.ts';
+import { type VerifyIndex, verifyChain } from './verify-chain.ts';
 
 /** Runs a read in one read transaction. */
 export type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
@@ -112,30 +115,44 @@ export function mergeVerbs(read: ReadVerb, write: Write, context: VerbContext): 
   };
 }
 
-type ManifestVerbs = Pick<Lethe, 'pinContext' | 'getManifest' | 'manifestContext'>;
+type ManifestVerbs = Pick<
+  Lethe,
+  'pinContext' | 'getManifest' | 'recordManifest' | 'recordOutputManifest' | 'manifestContext'
+>;
 
-/** Manifests of contexts. */
-export function manifestVerbs(read: ReadVerb, write: Write, context: VerbContext): ManifestVerbs {
+/** Manifests of contexts and of proposals. */
+export function manifestVerbs(
+  read: ReadVerb,
+  write: Write,
+  context: VerbContext,
+  textHealth: TextHealth,
+): ManifestVerbs {
+  const readHealthy: ReadContext = (db, input, options) => readContext(db, input, { ...options, textHealth });
   return {
-    // Read before the write: at its head the answer is the same for ever, and the batch is not held up by it.
+    // Read before the write: what was read stays true of its head and of what was withheld, and no batch is held up by it.
     pinContext: async (input) => {
-      const reply = read((db) => readContext(db, input));
-      return write((db) => pinManifest(db, context, input, reply));
+      const { reply, withheld } = read((db) => {
+        const reading = readContextWhole(db, input, { textHealth });
+        return { reply: reading.context, withheld: reading.readWithheld() };
+      });
+      return write((db) => pinManifest(db, context, input, reply, withheld));
     },
     getManifest: (manifestId) => read((db) => getManifest(db, manifestId)),
+    recordManifest: (input) => write((db) => recordManifest(db, context, input)),
+    recordOutputManifest: (input) => write((db) => recordOutput(db, context, input)),
     manifestContext: (projectId, manifestId) =>
-      read((db) => readManifestContext(db, projectId, manifestId, readContext)),
+      read((db) => readManifestContext(db, projectId, manifestId, readHealthy)),
   };
 }
 
 type StateVerbs = Pick<Lethe, 'context' | 'totalActive' | 'search' | 'getMemory' | 'diff' | 'mergePreview'>;
 
 /** The state of memory at a head, and what differs between two. */
-export function stateVerbs(read: ReadVerb): StateVerbs {
+export function stateVerbs(read: ReadVerb, textHealth: TextHealth): StateVerbs {
   return {
-    context: (input) => read((db) => readContext(db, input)),
+    context: (input) => read((db) => readContext(db, input, { textHealth })),
     totalActive: (changesetId) => read((db) => readTotalActive(db, changesetId)),
-    search: (input) => read((db) => readSearch(db, selectHead(db, input), input)),
+    search: (input) => read((db) => readSearch(db, selectHead(db, input), input, textHealth)),
     getMemory: (input) => read((db) => readMemory(db, input)),
     diff: (input) => read((db) => readDiff(db, input)),
     mergePreview: (input) => read((db) => previewMerge(db, input)),
@@ -145,13 +162,22 @@ export function stateVerbs(read: ReadVerb): StateVerbs {
 /** Verification, and the work that follows behind commits. */
 export function upkeepVerbs(
   snapshots: Snapshots,
+  read: ReadVerb,
   write: Write,
   context: VerbContext,
+  textHealth: TextHealth,
 ): Pick<Lethe, 'verifyChain' | 'maintain'> {
-  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjection, verifyProjectText] };
+  const verifyText: VerifyIndex = async (...parameters) => {
+    const findings = parameters[2];
+    const before = findings.list.length + findings.omitted;
+    await verifyProjectText(...parameters);
+    // What verification finds in this index is mended by making it anew: it is only derived.
+    if (findings.list.length + findings.omitted > before) textHealth.noticeDamage();
+  };
+  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjection, verifySemanticKeys, verifyText] };
   return {
     verifyChain: async (projectId, onProgress) => {
-      const report = await snapshots.reading((read) => verifyChain(read, projectId, tools, onProgress));
+      const report = await snapshots.reading((snapshot) => verifyChain(snapshot, projectId, tools, onProgress));
       if (!report.ok)
         context.log.error(
           { project: projectId, findings: report.findings.slice(0, 20) },
@@ -159,6 +185,6 @@ export function upkeepVerbs(
         );
       return report;
     },
-    maintain: () => write((db) => maintainTextIndex(db)),
+    maintain: openTextUpkeep({ read, write, textHealth, log: context.log }),
   };
 }

@@ -23,6 +23,8 @@ import {
   type Write,
 } from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
+import { sessionVerbs } from './session-verbs.ts';
+import { openTextHealth } from './text-health.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export interface LetheOptions {
@@ -76,16 +78,18 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
   const read: ReadVerb = (verb) => connection.reading(() => verb(connection));
   const write: Write = options.readOnly ? refuseWrite : (verb) => batch.write(verb);
   const snapshots = openSnapshots(() => openStoreReadOnly(options.path, letheMigrations, options.tuning));
+  const textHealth = openTextHealth();
   let closed = false;
   return {
     ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
     ...mergeVerbs(read, write, context),
     ...conflictVerbs(read, write, context),
-    ...stateVerbs(read),
-    ...manifestVerbs(read, write, context),
-    ...upkeepVerbs(snapshots, write, context),
+    ...stateVerbs(read, textHealth),
+    ...manifestVerbs(read, write, context, textHealth),
+    ...upkeepVerbs(snapshots, read, write, context, textHealth),
     ...gatewayVerbs(read, write, context),
+    ...sessionVerbs(read, write, context),
     close: () => {
       if (closed) return;
       closed = true;

@@ -9,6 +9,8 @@ import { lethe0007Conflicts } from './lethe-0007-conflicts.ts';
 import { lethe0008SemanticKeys } from './lethe-0008-semantic-keys.ts';
 import { lethe0009Events } from './lethe-0009-events.ts';
 import { lethe0010Archive } from './lethe-0010-archive.ts';
+import { lethe0011Manifests } from './lethe-0011-manifests.ts';
+import { lethe0012Import } from './lethe-0012-import.ts';
 
 /** Lethe's steps of `lethe.db`, in the order in which they are applied. */
 export const letheMigrations: readonly Migration[] = [
@@ -22,4 +24,6 @@ export const letheMigrations: readonly Migration[] = [
   lethe0008SemanticKeys,
   lethe0009Events,
   lethe0010Archive,
+  lethe0011Manifests,
+  lethe0012Import,
 ];

@@ -135,20 +135,23 @@ export function findNextOwner(db: ReadableDb, after: string): string | undefined
     .get(after)?.project_id;
 }
 
-/** The first number above `after` and not above `upto` that no changeset of any project has: none is ever left out. */
+/** The first number above `after` and not above `upto` that no changeset of any project has or took for its baseline: none is left out. */
 export function findGap(db: ReadableDb, after: number, upto: number): number | undefined {
   const counted = db
-    .query<[number, number], { count: number }>(
-      'SELECT count(*) AS count FROM memory_changesets WHERE seq > ? AND seq <= ?',
+    .query<[number, number, number, number], { count: number }>(
+      `SELECT (SELECT count(*) FROM memory_changesets WHERE seq > ? AND seq <= ?)
+        + (SELECT count(*) FROM memory_baseline_seqs WHERE seq > ? AND seq <= ?) AS count`,
     )
-    .get(after, upto);
+    .get(after, upto, after, upto);
   if (counted?.count === upto - after) return undefined;
   return db
-    .query<[number, number], { gap: number }>(
-      `SELECT gap FROM (SELECT ? + 1 AS gap UNION ALL SELECT seq + 1 FROM memory_changesets WHERE seq > ?)
-       WHERE NOT EXISTS (SELECT 1 FROM memory_changesets WHERE seq = gap) ORDER BY gap LIMIT 1`,
+    .query<[number, number, number], { gap: number }>(
+      `SELECT gap FROM (SELECT ? + 1 AS gap UNION ALL SELECT seq + 1 FROM memory_changesets WHERE seq > ?
+          UNION ALL SELECT seq + 1 FROM memory_baseline_seqs)
+       WHERE NOT EXISTS (SELECT 1 FROM memory_changesets WHERE seq = gap)
+         AND NOT EXISTS (SELECT 1 FROM memory_baseline_seqs WHERE seq = gap) AND gap > ? ORDER BY gap LIMIT 1`,
     )
-    .get(after, after)?.gap;
+    .get(after, after, after)?.gap;
 }
 
 /** The parents of a changeset in their order. */
@@ -189,13 +192,29 @@ export function listAuthorsOfRun(db: ReadableDb, chain: number, after: number, u
     .map((row) => row.author_principal);
 }
 
-/** Writes a changeset and answers its number, which is greater than every number before it. */
-export function insertChangesetRow(db: WritableDb, row: Omit<ChangesetRow, 'seq'>): number {
+/** Who wrote a changeset, and when; undefined for a number that none has. */
+export function findLastChange(
+  db: ReadableDb,
+  seq: number,
+): { readonly author: string; readonly changedMs: number } | undefined {
+  return db
+    .query<[number], { author: string; changedMs: number }>(
+      'SELECT author_principal AS author, created_ms AS changedMs FROM memory_changesets WHERE seq = +?',
+    )
+    .get(seq);
+}
+
+/**
+ * Writes a changeset and answers its number, which is greater than every number before it.
+ * @param seq the number, for a root that leaves some free below its own
+ */
+export function insertChangesetRow(db: WritableDb, row: Omit<ChangesetRow, 'seq'>, seq: number | null = null): number {
   return db
     .command<(string | number | null)[]>(
-      `INSERT INTO memory_changesets (${columns}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO memory_changesets (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
+      seq,
       row.changeset_id,
       row.schema_version,
       row.project_id,

@@ -11,7 +11,6 @@ import { flagField, numberField, objectsField, readBody, recordsField, textField
 import {
   type Asked,
   asChangeset,
-  asManifest,
   asProject,
   asRef,
   invalid,
@@ -25,7 +24,7 @@ import {
   type RouteDeps,
   required,
 } from './route.ts';
-import { encodeChangeset, encodeContext, encodeDiff, encodeManifest } from './wire.ts';
+import { encodeChangeset, encodeDiff } from './wire.ts';
 
 const opShape = z.object({
   ordinal: numberField,
@@ -60,9 +59,8 @@ const commitBody = z.object({
 type CommitBody = z.infer<typeof commitBody>;
 const diffBody = z.object({ base_changeset_id: textField, cursor: textField });
 
-/** Changesets, diffs and manifests (`lethe.md` §1.2, §1.3). Static places come first: no project hides them. */
+/** Changesets and diffs (`lethe.md` §1.2, §1.3). Static places come first: no project hides them. */
 export function changesetRoutes(deps: RouteDeps): readonly Route[] {
-  const { lethe } = deps;
   return [
     { method: 'POST', pattern: '/memory/changesets', answer: (asked) => createChangeset(deps, asked) },
     {
@@ -75,19 +73,6 @@ export function changesetRoutes(deps: RouteDeps): readonly Route[] {
       pattern: '/memory/changesets/{id}/diff',
       reads: true,
       answer: (asked) => readDiff(deps, asked),
-    },
-    {
-      method: 'GET',
-      pattern: '/memory/manifests/{id}',
-      answer: (asked) => json(encodeManifest(lethe.getManifest(asManifest(param(asked, 'id'))))),
-    },
-    {
-      method: 'GET',
-      pattern: '/memory/manifests/{id}/context',
-      answer: (asked) => {
-        const { project_id: project, manifest_id: id } = lethe.getManifest(asManifest(param(asked, 'id')));
-        return json(encodeContext(lethe.manifestContext(project, id)));
-      },
     },
     { method: 'GET', pattern: '/memory/{project}/changesets', answer: (asked) => listChangesets(deps, asked) },
   ];

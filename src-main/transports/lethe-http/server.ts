@@ -13,6 +13,8 @@ import { type Bind, bearsKey, decideBind, isLoopbackHost, isTrustedPeer, type Tr
 import { type Answer, refusal } from './answer.ts';
 import { bodyInvalid } from './body.ts';
 import { changesetRoutes } from './changeset-routes.ts';
+import { conflictRoutes } from './conflict-routes.ts';
+import { manifestRoutes } from './manifest-routes.ts';
 import { measuredLethe } from './measured.ts';
 import { createLetheMetrics } from './metrics.ts';
 import { refRoutes } from './ref-routes.ts';
@@ -63,7 +65,14 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Every route, static places before those that hold a project (`lethe.md` §1.2). */
 export function letheRoutes(deps: RouteDeps): readonly Route[] {
-  return [...serviceRoutes(deps), ...changesetRoutes(deps), ...refRoutes(deps), ...stateRoutes(deps)];
+  return [
+    ...serviceRoutes(deps),
+    ...manifestRoutes(deps),
+    ...changesetRoutes(deps),
+    ...refRoutes(deps),
+    ...stateRoutes(deps),
+    ...conflictRoutes(deps),
+  ];
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { VerifyReport } from '../../../src-preload/contract/audit.ts';
 import type { Changeset, Op, Project, Ref } from '../../../src-preload/contract/changeset.ts';
+import type { Conflict } from '../../../src-preload/contract/conflict.ts';
 import { type DiffItem, diffCategories, type SemanticDiff } from '../../../src-preload/contract/diff.ts';
 import type {
   AcceptedMemory,
@@ -102,24 +103,14 @@ export function encodeRelationship(relationship: Relationship): Ordered {
 
 /** `lethe.md` §2.5, and after it what §0.6 pins beside. */
 export function encodeManifest(manifest: Manifest): Ordered {
+  const { manifest_id, direction, project_id, ref_name, head_changeset_id, base_changeset_id, ...rest } = manifest;
+  const { resulting_changeset_id, proposed_target_ref, merge_proposal_id, selected_memory_ids, ...more } = rest;
+  const { inclusion_reasons, exclusion_reasons, unresolved_conflicts, session_id, actor_id, created_at, ...ours } =
+    more;
   return struct({
-    manifest_id: manifest.manifest_id,
-    direction: manifest.direction,
-    project_id: manifest.project_id,
-    ref_name: manifest.ref_name,
-    head_changeset_id: manifest.head_changeset_id,
-    selected_memory_ids: manifest.selected_memory_ids,
-    inclusion_reasons: manifest.inclusion_reasons,
-    session_id: manifest.session_id,
-    actor_id: manifest.actor_id,
-    created_at: manifest.created_at,
-    query: manifest.query,
-    limit: manifest.limit,
-    kinds: manifest.kinds,
-    tags: manifest.tags,
-    cursor: manifest.cursor,
-    total_active: manifest.total_active,
-    context_digest: manifest.context_digest,
+    ...{ manifest_id, direction, project_id, ref_name, head_changeset_id, base_changeset_id, resulting_changeset_id },
+    ...{ proposed_target_ref, merge_proposal_id, selected_memory_ids, inclusion_reasons, exclusion_reasons },
+    ...{ unresolved_conflicts, session_id, actor_id, created_at, ...ours },
   });
 }
 
@@ -172,6 +163,17 @@ export function encodeStep(step: LineageStep): Ordered {
     ...{ changeset_id, ordinal, op_type, memory_id, author_principal, actor_id, model, message, created_at },
     ...beforeAndAfter(before, after),
     ...ours,
+  });
+}
+
+/** `lethe.md` §2.6, and after it the key of §0.3. */
+export function encodeConflict(conflict: Conflict): Ordered {
+  const { conflict_id, project_id, base_changeset_id, left_changeset_id, right_changeset_id, ...rest } = conflict;
+  const { conflict_type, severity, summary, details, status, proposal_id, created_at, ...end } = rest;
+  const { resolved_at, resolution_note, conflict_key } = end;
+  return struct({
+    ...{ conflict_id, project_id, base_changeset_id, left_changeset_id, right_changeset_id, conflict_type, severity },
+    ...{ summary, details, status, proposal_id, created_at, resolved_at, resolution_note, conflict_key },
   });
 }
 
