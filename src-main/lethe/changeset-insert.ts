@@ -3,10 +3,12 @@ import { toTimestamp } from '../base/clock.ts';
 import { chainDigest, type DigestedChangeset, integrityDigest } from '../canonical/digest.ts';
 import type { WritableDb } from '../sqlite/driver.ts';
 import type { ChangesetParts } from './changeset-rows.ts';
+import { type BaselineEvent, countBaselineSeqs, extendBaseline } from './projection/baseline.ts';
 import { extendProjection } from './projection/extend.ts';
 import type { ChangesetWords } from './rules/commit-request.ts';
 import { insertAttestations } from './tables/attestations.ts';
 import { type ChangesetRow, insertChangesetRow, insertParents } from './tables/changesets.ts';
+import { findNewestSeq } from './tables/events.ts';
 import { insertOps } from './tables/ops.ts';
 
 /** A changeset that was found good, before it has an id, a number and digests. Texts are well-formed. */
@@ -19,6 +21,8 @@ export interface ChangesetStamp {
   readonly changesetId: string;
   readonly createdMs: number;
   readonly isRoot: boolean;
+  /** The events that a root freezes, by time and id; of every other changeset none. */
+  readonly baseline?: readonly BaselineEvent[];
   /** The head that the commit moves its ref from; null when it moves none. */
   readonly expectedSeq: number | null;
   readonly requestDigest: string;
@@ -91,7 +95,8 @@ export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: Ch
       parents: draft.parents.map((parent) => parent.chain_digest),
     }),
   };
-  const seq = insertChangesetRow(db, row);
+  const before = countBaselineSeqs(stamp.baseline?.length ?? 0);
+  const seq = insertChangesetRow(db, row, before === 0 ? null : findNewestSeq(db) + before + 1);
   const parentSeqs = draft.parents.map((parent) => parent.seq);
   insertParents(db, seq, parentSeqs);
   const parts: ChangesetParts = {
@@ -102,12 +107,8 @@ export function insertChangeset(db: WritableDb, draft: ChangesetDraft, stamp: Ch
       ...insertAttestations(db, seq, 'verification', draft.verification),
     ],
   };
-  extendProjection(db, {
-    seq,
-    projectId: draft.projectId,
-    changesetId: stamp.changesetId,
-    parents: parentSeqs,
-    ops: draft.ops,
-  });
+  const { projectId, ops } = draft;
+  if (stamp.isRoot) extendBaseline(db, { seq, projectId }, stamp.baseline ?? []);
+  else extendProjection(db, { seq, projectId, changesetId: stamp.changesetId, parents: parentSeqs, ops });
   return { row: { ...row, seq }, parts };
 }

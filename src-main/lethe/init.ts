@@ -3,9 +3,12 @@ import { mainRefName, type ProjectId, projectIdSchema } from '../../src-preload/
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
+import { encodePlain } from '../canonical/json.ts';
 import type { WritableDb } from '../sqlite/driver.ts';
 import { type ChangesetDraft, insertChangeset } from './changeset-insert.ts';
 import { readChangeset } from './changeset-rows.ts';
+import { walkProjectEvents } from './events.ts';
+import { toBaselineEvent } from './projection/baseline.ts';
 import { moveCauses } from './ref-move.ts';
 import { getRef, writeNewRef } from './refs.ts';
 import { legacyRootAuthor, legacyRootEvidence, legacyRootKey, legacyRootMessage } from './rules/legacy-root.ts';
@@ -15,8 +18,8 @@ import { findProject, insertProject } from './tables/projects.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
 /**
- * Starts the memory of a project in the caller's transaction: project, synthetic root (`lethe.md` §3.5), baseline and the
- * protected `refs/shared/main`. Again: the root and the ref as they are now, `created` false (`lethe.md` D14).
+ * Starts the memory of a project in the caller's transaction: project, synthetic root (`lethe.md` §3.5), the events that it
+ * has by then as its frozen baseline, and the protected `refs/shared/main`. Again: the root and the ref as they are now, `created` false (`lethe.md` D14).
  */
 export function initProject(
   db: WritableDb,
@@ -47,17 +50,19 @@ function createProject(
   const createdMs = context.clock.nowMs();
   const createdAt = toTimestamp(createdMs);
   insertProject(db, input.projectId, createdAt);
+  const baseline = [...walkProjectEvents(db, input.projectId, createdAt)].map(toBaselineEvent);
   const { row: root } = insertChangeset(db, legacyRootDraft(input.projectId), {
     changesetId: context.ids.uuidv7(),
     createdMs,
     isRoot: true,
+    baseline,
     expectedSeq: null,
     requestDigest: '',
   });
   insertBaseline(db, {
     project_id: input.projectId,
     root_seq: root.seq,
-    event_ids: '[]',
+    event_ids: encodePlain(baseline.map(({ eventId }) => eventId)),
     captured_through: createdAt,
     created_at: createdAt,
   });

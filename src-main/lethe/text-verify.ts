@@ -4,6 +4,8 @@ import { changesetIdOf } from './projection/identity.ts';
 import { ordinalOf, seqOf } from './rules/numbers.ts';
 import { indexTokens } from './rules/segment.ts';
 import { openTokenSums, type TokenSums } from './rules/token-sums.ts';
+import { listEventsOfMemories } from './tables/events.ts';
+import { findOpRow } from './tables/ops.ts';
 import { findIndexedThrough, findProjectKey, listTouchingOps, type TouchingOp } from './tables/text-index.ts';
 import { listIndexedVersions, readPostings, readPostingsOf, tokenRangeOf } from './tables/text-postings.ts';
 import { toPending } from './text-head.ts';
@@ -184,5 +186,7 @@ function checkingOp(db: ReadableDb, walk: TextWalk, op: number, check: () => voi
 }
 
 function nameOf(db: ReadableDb, op: number): string {
+  const [baselined] = findOpRow(db, op) === undefined ? listEventsOfMemories(db, [op]) : [];
+  if (baselined !== undefined) return `baseline event ${baselined.event_id}`;
   return `op ${ordinalOf(op)} of changeset ${changesetIdOf(db, seqOf(op))}`;
 }

@@ -7,10 +7,12 @@ import type { ReadContext } from './manifest.ts';
 import { requireProject } from './projects.ts';
 import { findBaseline } from './tables/baselines.ts';
 import { countChangesets, findChangesetRow, findGap, findNextOwner, findRootRow } from './tables/changesets.ts';
+import type { EventPosition } from './tables/events.ts';
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
 import { verifyConflictEvents, verifyConflicts } from './verify/conflicts.ts';
+import { isBaselineList, verifyEvents } from './verify/events.ts';
 import { checking, type Findings, openFindings } from './verify/findings.ts';
 import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
@@ -35,7 +37,7 @@ export interface VerifyTools {
 }
 
 /**
- * Verifies everything about a project (`lethe.md` D12, §0.2): project, root and baseline; every changeset with its digests,
+ * Verifies everything about a project (`lethe.md` D12, §0.2): project, root, baseline and events; every changeset with its digests,
  * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; conflicts and what became
  * of them; manifests; the derived indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
  * @param onProgress changesets done and of how many, after each chunk
@@ -53,6 +55,12 @@ export async function verifyChain(
     return countChangesets(db, projectId);
   });
   await eachPage(findings, '', own, (after: string) => read((db) => verifyOwner(db, after, findings)));
+  await eachPage(
+    findings,
+    { created_order: '', event_id: '' },
+    ({ created_order, event_id }) => `${created_order} ${event_id}`,
+    (after: EventPosition) => read((db) => verifyEvents(db, projectId, after, findings)),
+  );
   // The moves of refs are read between the chunks of the history, so that their signatures are verified meanwhile.
   const ofHeads = openFindings();
   const [checked] = await Promise.all([
@@ -121,7 +129,7 @@ function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Finding
     return;
   }
   const isFrozen = baseline.captured_through === root.created_at && baseline.created_at === root.created_at;
-  if (baseline.root_seq !== root.seq || !isFrozen || baseline.event_ids !== '[]')
+  if (baseline.root_seq !== root.seq || !isFrozen || !isBaselineList(baseline.event_ids))
     findings.add(where, 'its baseline is not as it was captured');
 }
 

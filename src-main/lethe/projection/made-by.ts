@@ -3,8 +3,10 @@ import { changesetIdSchema, timestampSchema } from '../../../src-preload/contrac
 import type { LineageStep } from '../../../src-preload/contract/memory.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { seqOf } from '../rules/numbers.ts';
-import { findChangesetRowBySeq } from '../tables/changesets.ts';
+import { opNumber, seqOf } from '../rules/numbers.ts';
+import { findRootOfSeq, listBaselineSeqs } from '../tables/baselines.ts';
+import { type ChangesetRow, findChangesetRowBySeq } from '../tables/changesets.ts';
+import { listEventsOfMemories } from '../tables/events.ts';
 import { decodeOp, findOpRow } from '../tables/ops.ts';
 
 /** An op with the changeset that it stands in, as far as what it did is told to people. */
@@ -13,13 +15,34 @@ export interface MadeBy
   readonly op: Op;
 }
 
-/** The op of a number with its changeset's attribution. */
-export function readMadeBy(db: ReadableDb, opNumber: number): MadeBy {
-  const stored = findOpRow(db, opNumber);
-  const changeset = findChangesetRowBySeq(db, seqOf(opNumber));
-  assert(stored !== undefined && changeset !== undefined, 'an op number of the index stands for a stored op');
+/** The op of a number with its changeset's attribution. A baseline event is told as an addition by its project's root. */
+export function readMadeBy(db: ReadableDb, number: number): MadeBy {
+  const stored = findOpRow(db, number);
+  if (stored === undefined) return readBaselined(db, number);
+  return { op: decodeOp(stored), ...attributionOf(getChangeset(db, seqOf(number))) };
+}
+
+/** At the moment of the event: its place among the root's is told as the ordinal. */
+function readBaselined(db: ReadableDb, number: number): MadeBy {
+  const [event] = listEventsOfMemories(db, [number]);
+  assert(event !== undefined, 'an op number of the index stands for a stored op or for a baseline event');
+  const rootSeq = findRootOfSeq(db, seqOf(number)) ?? seqOf(number);
+  const first = listBaselineSeqs(db, rootSeq)[0] ?? rootSeq;
   return {
-    op: decodeOp(stored),
+    op: { ordinal: number - opNumber(first, 0), op_type: 'add_memory', resulting_event_id: event.event_id },
+    ...attributionOf(getChangeset(db, rootSeq)),
+    created_at: timestampSchema.parse(event.created_at),
+  };
+}
+
+function getChangeset(db: ReadableDb, seq: number): ChangesetRow {
+  const changeset = findChangesetRowBySeq(db, seq);
+  assert(changeset !== undefined, 'an op number of the index stands for an op of a stored changeset');
+  return changeset;
+}
+
+function attributionOf(changeset: ChangesetRow): Omit<MadeBy, 'op'> {
+  return {
     changeset_id: changesetIdSchema.parse(changeset.changeset_id),
     author_principal: changeset.author_principal,
     ...(changeset.actor_id === '' ? {} : { actor_id: changeset.actor_id }),

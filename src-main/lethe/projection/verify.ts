@@ -13,6 +13,7 @@ import {
 } from '../rules/replay.ts';
 import { findPlace } from '../tables/chains.ts';
 import { listChangesetRowsAfter, listParentsOfRange } from '../tables/changesets.ts';
+import { findEventOfId } from '../tables/memory-ids.ts';
 import { decodeOp, listOpRows } from '../tables/ops.ts';
 import { listRefs } from '../tables/refs.ts';
 import type { TouchStatus } from '../tables/touches.ts';
@@ -23,6 +24,7 @@ import { defaultPageOptions, type PageOptions } from './pages.ts';
 import { walkRecency } from './recency.ts';
 import { openSight } from './sight.ts';
 import { findNewestTouch } from './state.ts';
+import { verifyBaselineRows } from './verify-baseline.ts';
 import { isSame, type Report, verifyChangesetRows } from './verify-rows.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
@@ -77,8 +79,13 @@ function verifyRows(
         parents: (parents.get(row.seq) ?? []).map((parent) => parent.parent_seq),
         ops: row.op_count === 0 ? [] : listOpRows(db, row.seq, row.seq).map(decodeOp),
       };
+      const report = (problem: string): void => findings.add(where, problem);
+      if (row.is_root === 1) {
+        history.set(row.seq, { ...changeset, baseline: verifyBaselineRows(db, row, report, options) });
+        return;
+      }
       history.set(row.seq, changeset);
-      verifyChangesetRows(db, row, changeset, (problem) => findings.add(where, problem), options);
+      verifyChangesetRows(db, row, changeset, report, options);
     });
   }
   return last.seq;
@@ -144,7 +151,8 @@ function verifyMemories(
     const number = findMemoryNumber(db, projectId, memory.memoryId);
     const touch = number === undefined ? undefined : findNewestTouch(sight, [place], number);
     const status = touchStatusOf(memory, live.has(memory.memoryId));
-    const holds = touch?.status === status && isSame(accepted.read(touch), acceptedOf(memory));
+    const isNamedAfter = number !== undefined && findEventOfId(db, number) !== undefined;
+    const holds = touch?.status === status && isSame(accepted.read(touch), acceptedOf(memory, isNamedAfter));
     if (!holds) report(`memory ${memory.memoryId} is not in the state that its history makes of it`);
   }
 }
@@ -156,18 +164,22 @@ function touchStatusOf(memory: ReplayedMemory, live: boolean): TouchStatus {
   return live ? 'deprecation_proposed' : 'deprecation_blank';
 }
 
-/** A memory of the replay in the form in which it crosses the border. */
-function acceptedOf(memory: ReplayedMemory): JsonObject {
-  const { memoryId, active: _active, order: _order, introduced, last, payload, tags, ...rest } = memory;
-  const { evidence, verification, ...fields } = rest;
+/**
+ * A memory of the replay in the form in which it crosses the border.
+ * @param isNamedAfter whether an event bore its id when it was named
+ */
+function acceptedOf(memory: ReplayedMemory, isNamedAfter: boolean): JsonObject {
+  const { memoryId, active: _active, introduced, last, payload, tags, ...rest } = memory;
+  const { evidence, verification, sourceEventId = isNamedAfter ? memoryId : undefined, ...fields } = rest;
   return {
     ...fields,
     ...shownFields('evidence', evidence?.count ?? 0, walkReplayed(evidence)),
     ...shownFields('verification', verification?.count ?? 0, walkReplayed(verification)),
     memory_id: memoryId,
-    source: 'memory_git',
-    introduced_changeset_id: introduced,
-    last_changeset_id: last,
+    source: last === '' ? 'legacy_event' : 'memory_git',
+    ...(sourceEventId === undefined ? {} : { source_event_id: sourceEventId }),
+    ...(introduced === '' ? {} : { introduced_changeset_id: introduced }),
+    ...(last === '' ? {} : { last_changeset_id: last }),
     ...(tags === undefined || tags.length === 0 ? {} : { tags }),
     ...(Object.keys(payload).length === 0 ? {} : { payload }),
   };

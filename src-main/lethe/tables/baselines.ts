@@ -25,3 +25,24 @@ export function insertBaseline(db: WritableDb, row: BaselineRow): void {
     'INSERT INTO memory_legacy_baselines (project_id, root_seq, event_ids, captured_through, created_at) VALUES (?, ?, ?, ?, ?)',
   ).run(row.project_id, row.root_seq, row.event_ids, row.captured_through, row.created_at);
 }
+
+/** Keeps a number that a root takes beside its own, for events that its own could not hold. */
+export function insertBaselineSeq(db: WritableDb, seq: number, rootSeq: number): void {
+  db.command<[number, number]>('INSERT INTO memory_baseline_seqs (seq, root_seq) VALUES (?, ?)').run(seq, rootSeq);
+}
+
+/** The root that took a changeset number beside its own. */
+export function findRootOfSeq(db: ReadableDb, seq: number): number | undefined {
+  return db.query<[number], { root_seq: number }>('SELECT root_seq FROM memory_baseline_seqs WHERE seq = ?').get(seq)
+    ?.root_seq;
+}
+
+/** The numbers that a root took beside its own, ascending. Few: one stands for 65 536 events. */
+export function listBaselineSeqs(db: ReadableDb, rootSeq: number): readonly number[] {
+  return db
+    .query<[number, number], { seq: number }>(
+      'SELECT seq FROM memory_baseline_seqs WHERE root_seq = +? AND seq < +? ORDER BY seq',
+    )
+    .all(rootSeq, rootSeq)
+    .map((row) => row.seq);
+}

@@ -9,7 +9,7 @@ import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 /** The numbers that are wanted are bound as a JSON array: one statement for however many there are. */
 export const idQueries = {
   wantedChosen:
-    'SELECT i.number, i.memory_id FROM json_each(?) wanted CROSS JOIN memory_ids i ON i.number = wanted.value',
+    'SELECT i.number, i.memory_id, i.event FROM json_each(?) wanted CROSS JOIN memory_ids i ON i.number = wanted.value',
   wantedChangesets:
     'SELECT c.seq, c.changeset_id FROM json_each(?) wanted CROSS JOIN memory_changesets c ON c.seq = wanted.value',
 } as const;
@@ -29,21 +29,43 @@ export function findChosenId(db: ReadableDb, number: number): MemoryId | undefin
   return row === undefined ? undefined : memoryIdSchema.parse(row.memory_id);
 }
 
-/** The ids that callers chose for those of the memories that have one, by memory number, in one statement. */
-export function listChosenIds(db: ReadableDb, numbers: readonly number[]): readonly (readonly [number, MemoryId])[] {
-  return db
-    .query<[string], { number: number; memory_id: string }>(idQueries.wantedChosen)
-    .all(JSON.stringify(numbers))
-    .map((row) => [row.number, memoryIdSchema.parse(row.memory_id)]);
+/** The event of the project that bore a memory's id when it was named. */
+export function findEventOfId(db: ReadableDb, number: number): number | undefined {
+  return (
+    db.query<[number], { event: number | null }>('SELECT event FROM memory_ids WHERE number = ?').get(number)?.event ??
+    undefined
+  );
 }
 
-/** Keeps the id that a caller chose for a memory, under the number of the op that named it. */
+/** An id that a caller chose, or that an event gave to the memory made of it. */
+export interface ChosenId {
+  readonly number: number;
+  readonly memoryId: MemoryId;
+  /** The event of the project that bore the id when the memory was named. */
+  readonly event: number | undefined;
+}
+
+/** The ids that callers chose for those of the memories that have one, in one statement. */
+export function listChosenIds(db: ReadableDb, numbers: readonly number[]): readonly ChosenId[] {
+  return db
+    .query<[string], { number: number; memory_id: string; event: number | null }>(idQueries.wantedChosen)
+    .all(JSON.stringify(numbers))
+    .map(({ number, memory_id, event }) => ({
+      number,
+      memoryId: memoryIdSchema.parse(memory_id),
+      event: event ?? undefined,
+    }));
+}
+
+/**
+ * Keeps the id that a caller chose for a memory, under the number of the op that named it, and the event of the project
+ * that bears that id by now (`lethe.md` §5.7).
+ */
 export function insertChosenId(db: WritableDb, number: number, projectId: string, memoryId: string): void {
-  db.command<[number, string, string]>('INSERT INTO memory_ids (number, project_id, memory_id) VALUES (?, ?, ?)').run(
-    number,
-    projectId,
-    memoryId,
-  );
+  db.command<[number, string, string, string, string]>(
+    `INSERT INTO memory_ids (number, project_id, memory_id, event)
+     VALUES (?, ?, ?, (SELECT event FROM lethe_events WHERE event_id = ? AND project_id = ?))`,
+  ).run(number, projectId, memoryId, memoryId, projectId);
 }
 
 /** The public id of a changeset number. */

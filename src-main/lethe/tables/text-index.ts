@@ -78,23 +78,43 @@ const touchingJoin = `JOIN memory_changesets c ON c.seq = o.seq
   JOIN memory_places p ON p.seq = o.seq
   LEFT JOIN memory_touches t ON t.chain = p.chain AND t.key = o.op AND t.status IN (${live})`;
 
-/** Ops above `after` of all projects, oldest first. */
+/** Numbers that stand for baseline events: a memory was named by it, after an event, and it is no op. */
+const baselineJoin = `FROM memory_ids i
+  JOIN memory_touches t ON t.memory = i.number AND t.key = i.number AND t.status IN (${live})
+  WHERE i.event IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memory_changeset_ops o WHERE o.op = i.number)`;
+const baselineColumns = 'i.number AS op, i.project_id AS projectId, t.memory AS memory, t.version AS version';
+
+export const textIndexQueries = {
+  opsOn: `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT +?`,
+  baselinesOn: `SELECT ${baselineColumns} ${baselineJoin} AND i.number > ? ORDER BY i.number LIMIT +?`,
+  opsBack: `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin}
+    WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT +?`,
+  baselinesBack: `SELECT ${baselineColumns} ${baselineJoin} AND i.number > ? AND i.number <= ? ORDER BY i.number DESC LIMIT +?`,
+} as const;
+
+/** Ops and baseline events above `after` of all projects, oldest first. */
 export function listTouchingOps(db: ReadableDb, after: number, limit: number): readonly TouchingOp[] {
-  return db
-    .query<[number, number], TouchingOp>(
-      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT +?`,
-    )
-    .all(after, limit);
+  const [ops, events] = [textIndexQueries.opsOn, textIndexQueries.baselinesOn].map((sql) =>
+    db.query<[number, number], TouchingOp>(sql).all(after, limit),
+  );
+  return joined(ops, events, limit, (one, other) => one.op - other.op);
 }
 
-/** Ops above `after` and not above `upTo`, of all projects, newest first. */
+/** Ops and baseline events above `after` and not above `upTo`, of all projects, newest first. */
 export function listTouchingOpsBack(db: ReadableDb, after: number, upTo: number, limit: number): readonly TouchingOp[] {
-  return db
-    .query<[number, number, number], TouchingOp>(
-      `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin}
-        WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT +?`,
-    )
-    .all(after, upTo, limit);
+  const [ops, events] = [textIndexQueries.opsBack, textIndexQueries.baselinesBack].map((sql) =>
+    db.query<[number, number, number], TouchingOp>(sql).all(after, upTo, limit),
+  );
+  return joined(ops, events, limit, (one, other) => other.op - one.op);
+}
+
+function joined(
+  ops: readonly TouchingOp[] = [],
+  events: readonly TouchingOp[] = [],
+  limit: number,
+  order: (one: TouchingOp, other: TouchingOp) => number,
+): readonly TouchingOp[] {
+  return events.length === 0 ? ops : [...ops, ...events].toSorted(order).slice(0, limit);
 }
 
 /** A version as the index holds it; undefined when it does not. */

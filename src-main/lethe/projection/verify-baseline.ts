@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { projectIdSchema } from '../../../src-preload/contract/ids.ts';
+import type { ReadableDb } from '../../sqlite/driver.ts';
+import { lastOpOf, opNumber } from '../rules/numbers.ts';
+import type { ReplayedEvent } from '../rules/replay.ts';
+import { findBaseline, listBaselineSeqs } from '../tables/baselines.ts';
+import { findPlace, type Place } from '../tables/chains.ts';
+import type { ChangesetRow } from '../tables/changesets.ts';
+import { findEvent, toFields } from '../tables/events.ts';
+import { findChosenId } from '../tables/memory-ids.ts';
+import { listTouchesOfChain } from '../tables/touches.ts';
+import { findVersion } from '../tables/versions.ts';
+import { applyBaseline, type BaselineGroup, groupBaseline, toBaselineEvent } from './baseline.ts';
+import { derivePlace, type VectorSight } from './extend.ts';
+import type { PageOptions } from './pages.ts';
+import { openSight } from './sight.ts';
+import { isSame, openScratchNodes, type Report, verifyEventOf, verifyPage } from './verify-rows.ts';
+
+const eventIdsSchema = z.array(z.string());
+
+/**
+ * Compares the rows that the index holds of a root and of the numbers it took with what its frozen events make of them
+ * (`L118`, `L241`): places, touches, states, ids, recency pages. Answers the events for the replay; those that are listed
+ * and not there are passed over, as the projection passes over them (`lethe.md` §5.5).
+ */
+export function verifyBaselineRows(
+  db: ReadableDb,
+  root: ChangesetRow,
+  report: Report,
+  options: PageOptions,
+): readonly ReplayedEvent[] {
+  const listed = findBaseline(db, projectIdSchema.parse(root.project_id))?.event_ids ?? '[]';
+  const rows = eventIdsSchema.parse(JSON.parse(listed)).flatMap((eventId) => findEvent(db, eventId) ?? []);
+  const groups = groupBaseline(root.seq, rows.map(toBaselineEvent));
+  const before = groups.map(({ seq }) => seq).slice(0, -1);
+  if (!isSame(before, listBaselineSeqs(db, root.seq))) report('the numbers that it took for its baseline are others');
+  let parents: readonly Place[] = [];
+  for (const group of groups) {
+    const place = verifyGroup(db, root.project_id, group, parents, report, options);
+    if (place === undefined) break;
+    parents = [place];
+  }
+  return rows.map((row) => ({ ...toFields(row), eventId: row.event_id }));
+}
+
+function verifyGroup(
+  db: ReadableDb,
+  projectId: string,
+  group: BaselineGroup,
+  parents: readonly Place[],
+  report: Report,
+  options: PageOptions,
+): Place | undefined {
+  const stored = findPlace(db, group.seq);
+  if (stored === undefined) {
+    report('it has no place in the index');
+    return undefined;
+  }
+  const sight: VectorSight = { ...openSight(db), nodes: openScratchNodes(db) };
+  const { touches, versions, chosenIds, activeChange } = applyBaseline(group, stored.chain);
+  const place = derivePlace(sight, group.seq, parents, stored.chain, { touches, activeChange }, options);
+  if (!isSame(place, stored)) report('its place in the index is not the one that its baseline gives it');
+  const own = listTouchesOfChain(
+    db,
+    stored.chain,
+    opNumber(group.seq, 0) - 1,
+    lastOpOf(group.seq),
+    group.events.length + 1,
+  );
+  if (!isSame(touches, own)) report('the index does not have the touches that its baseline makes');
+  const states = versions.map(({ version }) => findVersion(db, version));
+  if (!isSame(versions, states)) report('the index does not have the states that its baseline makes');
+  for (const [number, id] of chosenIds) {
+    if (findChosenId(db, number) !== id) report('the index does not have the ids that its baseline gives');
+    verifyEventOf(db, projectId, number, report);
+  }
+  verifyPage(db, stored, report, options);
+  return stored;
+}
