@@ -31,15 +31,10 @@ test('T65 an unknown path is plain text, a known one with another method has no 
   }
 });
 
-test('T88 conflicts, sessions, events and manifests of clients are unknown paths', async () => {
+test('T88 sessions, events and manifests of clients are unknown paths', async () => {
   const door = await openDoor();
   await startDemo(door);
   for (const [method, path] of [
-    ['POST', '/memory/demo/conflicts/detect'],
-    ['GET', '/memory/demo/conflicts'],
-    ['POST', '/memory/demo/conflicts/persist'],
-    ['POST', '/memory/demo/conflicts/retire'],
-    ['POST', '/memory/demo/conflicts/c1/resolve'],
     ['POST', '/memory/manifests'],
     ['GET', '/sessions'],
     ['POST', '/sessions'],

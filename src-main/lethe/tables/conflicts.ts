@@ -127,13 +127,18 @@ function pageOf({ projectId, status, proposalId }: ConflictFilter): {
   return { same: sameOfStatus, older: olderOfStatus, values: [projectId, status] };
 }
 
+/** The number of the conflict that was kept last; 0 before there is one. */
+export function lastConflictNumber(db: ReadableDb): number {
+  return db.query<[], { number: number }>(conflictQueries.last).get()?.number ?? 0;
+}
+
 /** Writes a conflict with the numbers of the memories that it names; answers its number. */
 export function insertConflictRow(
   db: WritableDb,
   row: Omit<ConflictRow, 'number'>,
   memories: readonly number[],
 ): number {
-  const number = (db.query<[], { number: number }>(conflictQueries.last).get()?.number ?? 0) + 1;
+  const number = lastConflictNumber(db) + 1;
   db.command<(string | number | null)[]>(
     `INSERT INTO memory_conflicts (number, conflict_id, project_id, base_seq, left_seq, right_seq, conflict_type, severity, summary,
        details, conflict_key, created_at, created_ms, row_digest, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

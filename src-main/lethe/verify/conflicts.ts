@@ -15,7 +15,7 @@ import {
   listEventsOfConflict,
   listNamedMemories,
 } from '../tables/conflict-events.ts';
-import { type ConflictRow, listConflictRowsAfter } from '../tables/conflicts.ts';
+import { type ConflictRow, lastConflictNumber, listConflictRowsAfter } from '../tables/conflicts.ts';
 import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 100;
@@ -111,10 +111,13 @@ function isSame(one: readonly number[], other: readonly number[]): boolean {
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** Looks for a gap in the next events of the store above a number. Undefined at the end. */
+/** Looks for a gap in the next events of the store above a number, and for events of conflicts that are gone. Undefined at the end. */
 export function verifyConflictEvents(db: ReadableDb, after: number, findings: Findings): number | undefined {
   const events: readonly ConflictEvent[] = listConflictEventsAfter(db, after, eventsPerChunk);
-  for (const [index, { event }] of events.entries())
+  const last = lastConflictNumber(db);
+  for (const [index, { event, conflict }] of events.entries()) {
     if (event !== (events[index - 1]?.event ?? after) + 1) findings.add(`conflict event ${event - 1}`, 'it is missing');
+    if (conflict > last) findings.add(`conflict number ${conflict}`, 'it is missing');
+  }
   return events.at(-1)?.event;
 }

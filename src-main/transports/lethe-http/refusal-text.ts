@@ -21,6 +21,8 @@ const ownText: Texts = {
   PROJECT_NOT_FOUND: () => 'project not found',
   REF_NOT_FOUND: () => 'ref not found',
   MANIFEST_NOT_FOUND: () => 'manifest not found',
+  CONFLICT_NOT_FOUND: () => 'conflict not found',
+  OPEN_CONFLICT: (field) => `open blocking conflict ${field('conflict_id')}`,
   CHANGESET_NOT_FOUND: (field) =>
     field('field') === 'new_head' ? 'load new head: changeset not found' : 'changeset not found',
   PROTECTED_REF: () => 'protected ref requires merge path',
