@@ -33,7 +33,6 @@ export function measuredLethe(lethe: Lethe, metrics: LetheMetrics, monotonicMs: 
     search: timed('search', lethe.search),
     diff: timed('diff', lethe.diff),
     detectConflicts: timed('detection', lethe.detectConflicts),
-    detectConflicts: timed('detection', lethe.detectConflicts),
     verifyChain: timed('verify', lethe.verifyChain),
   };
 }
