@@ -11,7 +11,7 @@ import { listOpsOfRun, type SideOpRow } from './tables/side-ops.ts';
 const changesetsPerRead = 256;
 
 /**
- * What the ops of the changesets that only one side has say of themselves (`lethe.md` §7 rows 6 to 8, `L167` to `L169`),
+ * What the ops of the changesets that only one side has say of themselves (`lethe.md` §7 rows 6 to 8, `L170` to `L172`),
  * each compared with its own changeset. The left side's count too: what one merge let through is asked again under the same key.
  */
 export function detectInOps(

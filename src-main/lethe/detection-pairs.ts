@@ -60,7 +60,7 @@ interface Comparison {
 }
 
 /**
- * Duplicates, decisions and facts that do not go together (`lethe.md` §7 rows 2 to 5, D7, `L163` to `L166`): what each side
+ * Duplicates, decisions and facts that do not go together (`lethe.md` §7 rows 2 to 5, D7, `L165` to `L169`): what each side
  * changed against the common state that both still have, and against what the other side changed. Memories are brought together
  * by what they must share, so nothing else is read. Beyond a bound there is a finding that says so (`L174`).
  */
@@ -88,7 +88,7 @@ export function detectInPairs(
   for (const type of cut) findings.add(tooManyFindings(type, sides, limits.findingsMax));
 }
 
-/** The live memories that a side says otherwise than before, or did not find there (`L162`). Adds to `changed` what it changed. */
+/** The live memories that a side says otherwise than before, or did not find there (`L169`). Adds to `changed` what it changed. */
 function changedMemories(
   parted: PartedSides,
   accepted: AcceptedReader,
@@ -214,7 +214,7 @@ function bounded(
 }
 
 /**
- * The memories of a key that both sides have as they had it when they parted (`L162`): what one of them changed since is
+ * The memories of a key that both sides have as they had it when they parted (`L169`): what one of them changed since is
  * compared as it is there, and what it retired is obsolete (D7).
  */
 function readCommon(

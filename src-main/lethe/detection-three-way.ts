@@ -10,7 +10,7 @@ import type { Touch } from './tables/touches.ts';
 
 /**
  * The conflicts of single memories (`lethe.md` §0.3, D6): those that changesets of both sides touched, and those that stand
- * for a duplicate of one side and that the other side retired (`L142`).
+ * for a duplicate of one side and that the other side retired (`L163`).
  */
 export function detectOfOneMemory(
   sight: Sight,

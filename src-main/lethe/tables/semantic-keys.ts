@@ -18,10 +18,20 @@ export interface MadeState {
 export const semanticKeyQueries = {
   ofKey: 'SELECT memory FROM memory_semantic_keys WHERE key = +? AND memory < +? ORDER BY memory DESC LIMIT +?',
   one: 'SELECT key, memory, op FROM memory_semantic_keys WHERE key = +? AND memory = +?',
-  all: `SELECT key, memory, op FROM memory_semantic_keys WHERE (key, memory) > (+?, +?) ORDER BY key, memory LIMIT +?`,
+  all: `SELECT s.key, s.memory, s.op, t.version, coalesce(m.project_id, o.project_id) AS project_id
+    FROM memory_semantic_keys s
+    LEFT JOIN memory_touches t ON t.memory = s.memory AND t.key = s.op
+    LEFT JOIN memory_changesets m ON m.seq = s.memory >> 16
+    LEFT JOIN memory_changesets o ON o.seq = s.op >> 16
+    WHERE (s.key, s.memory) > (+?, +?) ORDER BY s.key, s.memory LIMIT +?`,
   made: `SELECT t.memory, t.key AS op, c.project_id FROM memory_touches t
     CROSS JOIN memory_changesets c ON c.seq = t.key >> 16
     WHERE (t.memory, t.key) > (+?, +?) AND t.version = t.key ORDER BY t.memory, t.key LIMIT +?`,
+  madeBy: `SELECT t.memory, t.key AS op, c.project_id FROM memory_changesets c
+    CROSS JOIN memory_places at ON at.seq = c.seq
+    CROSS JOIN memory_touches t INDEXED BY memory_touches_by_chain
+      ON t.chain = at.chain AND t.key BETWEEN c.seq * 65536 AND c.seq * 65536 + 65535
+    WHERE c.project_id = +? AND c.seq > +? AND c.seq <= +? AND t.version = t.key`,
 } as const;
 
 /** Memories below a number that ever had a key, newest first. */
@@ -37,13 +47,21 @@ export function findSemanticKey(db: ReadableDb, key: number, memory: number): Se
   return db.query<[number, number], SemanticKeyRow>(semanticKeyQueries.one).get(key, memory);
 }
 
+/** A row with what the index holds of its memory and op. */
+export interface PlacedKeyRow extends SemanticKeyRow {
+  /** The op that made the state which the memory had from the op on; null when the op did not touch it. */
+  readonly version: number | null;
+  /** The project of the memory, or of the op when the memory is older than every changeset; null when there is neither. */
+  readonly project_id: string | null;
+}
+
 /** All rows after one, by key and memory. */
 export function listSemanticKeyRows(
   db: ReadableDb,
   after: Pick<SemanticKeyRow, 'key' | 'memory'>,
   limit: number,
-): readonly SemanticKeyRow[] {
-  return db.query<[number, number, number], SemanticKeyRow>(semanticKeyQueries.all).all(after.key, after.memory, limit);
+): readonly PlacedKeyRow[] {
+  return db.query<[number, number, number], PlacedKeyRow>(semanticKeyQueries.all).all(after.key, after.memory, limit);
 }
 
 /** States of all memories after one, by memory and op. */
@@ -53,6 +71,11 @@ export function listMadeStates(
   limit: number,
 ): readonly MadeState[] {
   return db.query<[number, number, number], MadeState>(semanticKeyQueries.made).all(after.memory, after.op, limit);
+}
+
+/** The states that changesets of a project with `after` < number ≤ `upTo` made. */
+export function listStatesMadeBy(db: ReadableDb, projectId: string, after: number, upTo: number): readonly MadeState[] {
+  return db.query<[string, number, number], MadeState>(semanticKeyQueries.madeBy).all(projectId, after, upTo);
 }
 
 /** Keeps that a memory has a key from an op on; the first op that gave it stands. */

@@ -42,7 +42,7 @@ export function detectThreeWay(states: ThreeWayStates): readonly Finding[] {
 }
 
 /**
- * The conflict of a memory that stands for a duplicate of one side and that the other side retired (`L142`), whoever touched it.
+ * The conflict of a memory that stands for a duplicate of one side and that the other side retired (`L163`), whoever touched it.
  */
 export function detectBereft(states: ThreeWayStates): Finding {
   return found(states, 'delete_modify', 'One side retired the memory that stands for a duplicate of the other side');
