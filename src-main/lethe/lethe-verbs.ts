@@ -20,7 +20,6 @@ import { listOriginators } from './originators.ts';
 import { previewMerge } from './preview.ts';
 import { verifyProjection } from './projection/verify.ts';
 import { verifySemanticKeys } from './projection/verify-semantic-keys.ts';
-import { verifySemanticKeys } from './projection/verify-semantic-keys.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { archiveRef } from './ref-archive.ts';
