@@ -13,10 +13,10 @@ export function conflictVerbs(read: ReadVerb, write: Write, context: VerbContext
     // Detected before the write: between the same changesets the answer is the same for ever, and the batch is not held up by it.
     persistConflicts: async (input) => {
       const findings = read((db) => selectFindings(db, input));
-      return write((db) => persistFindings(db, context, input, findings));
+      return write((db, emit) => persistFindings(db, emit, context, input, findings));
     },
-    resolveConflict: (input) => write((db) => resolveConflict(db, context, input)),
-    retireConflicts: (input) => write((db) => retireConflicts(db, context, input)),
+    resolveConflict: (input) => write((db, emit) => resolveConflict(db, emit, context, input)),
+    retireConflicts: (input) => write((db, emit) => retireConflicts(db, emit, context, input)),
     listConflicts: (input) => read((db) => listConflicts(db, input)),
   };
 }

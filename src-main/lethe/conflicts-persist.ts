@@ -21,7 +21,7 @@ import { conflictColumns, conflictDigest, decodeConflict, namedMemories } from '
 import { detectConflicts } from './detection.ts';
 import { findLastStatus } from './tables/conflict-events.ts';
 import { type ConflictRow, findConflictRow, findNewestOfKey, insertConflictRow } from './tables/conflicts.ts';
-import type { VerbContext } from './verb-context.ts';
+import type { Emit, VerbContext } from './verb-context.ts';
 
 /** What is kept of a detection, and for which proposal. */
 export interface PersistInput {
@@ -56,6 +56,7 @@ function refuseUnfound(conflictId: string): never {
  */
 export function persistFindings(
   db: WritableDb,
+  emit: Emit,
   context: VerbContext,
   input: PersistInput,
   findings: readonly Conflict[],
@@ -69,6 +70,7 @@ export function persistFindings(
     left: getChangesetRow(db, input.sides.leftChangesetId, 'left_changeset_id').seq,
     right: getChangesetRow(db, input.sides.rightChangesetId, 'right_changeset_id').seq,
   };
+  if (findings.length > 0) emit({ kind: 'conflicts_changed', project_id: projectId });
   return findings.map((finding) => {
     const known = findConflictRow(db, finding.conflict_id);
     if (known === undefined || isRetired(known)) {

@@ -13,11 +13,12 @@ import { advanceCause } from './ref-move.ts';
 import { listWaitingConflicts } from './tables/conflict-events.ts';
 import { type ConflictRow, findConflictRow, findConflictRowByNumber } from './tables/conflicts.ts';
 import { listOpenOfPair, listOpenPairs } from './tables/open-conflicts.ts';
-import type { VerbContext } from './verb-context.ts';
+import type { Emit, VerbContext } from './verb-context.ts';
 
 /** Open → resolved, in the caller's transaction. Throws CONFLICT_NOT_FOUND, INPUT_INVALID for a note over its bound. */
 export function resolveConflict(
   db: WritableDb,
+  emit: Emit,
   context: VerbContext,
   input: Parameters<ConflictVerbs['resolveConflict']>[0],
 ): Conflict {
@@ -32,6 +33,7 @@ export function resolveConflict(
     lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.resolve),
     note,
   );
+  emit({ kind: 'conflicts_changed', project_id: input.projectId });
   return decodeConflict(db, { ...row, status: 'resolved' });
 }
 
@@ -49,6 +51,7 @@ function getOpen(db: ReadableDb, projectId: ProjectId, conflictId: Digest): Conf
  */
 export function retireConflicts(
   db: WritableDb,
+  emit: Emit,
   context: VerbContext,
   input: Parameters<ConflictVerbs['retireConflicts']>[0],
 ): number {
@@ -60,6 +63,7 @@ export function retireConflicts(
     changeStatus(db, number, input.status, stamp);
     retired += 1;
   }
+  if (retired > 0) emit({ kind: 'conflicts_changed', project_id: input.projectId });
   return retired;
 }
 

@@ -25,6 +25,8 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
     ref_name: refNameSchema,
     head_changeset_id: changesetIdSchema,
   }),
+  /** Conflicts of a project were kept or got another status: what they withhold may be another. */
+  z.strictObject({ kind: z.literal('conflicts_changed'), project_id: projectIdSchema }),
   z.strictObject({
     kind: z.literal('proposal_changed'),
     project_id: projectIdSchema,

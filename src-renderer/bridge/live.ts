@@ -19,6 +19,15 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
     'ref.overview',
     'conflict.list',
   ],
+  conflicts_changed: [
+    'conflict.list',
+    'memory.context_at',
+    'memory.search',
+    'memory.get',
+    'memory.proposal_list',
+    'memory.proposal_show',
+    'memory.status',
+  ],
   proposal_changed: [
     ...always,
     'memory.proposal_list',

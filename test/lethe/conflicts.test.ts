@@ -245,6 +245,21 @@ test('L204 texts are kept well-formed and in their bounds', async () => {
   expect(resolved.resolution_note).toBe(`${'é'.repeat(2_046)}\ufffd`);
 });
 
+test('L205 what becomes of conflicts is told once it is durable', async () => {
+  const { events } = stage.temp;
+  const told = { kind: 'conflicts_changed', project_id: stage.history.project };
+  events.length = 0;
+  const { conflict_id: id } = first(await stage.keep());
+  expect(events).toEqual([told]);
+  await retire(1);
+  await stage.keep();
+  await stage.resolve(id);
+  expect(events).toEqual([told, told, told, told]);
+  await retire(1);
+  await expect(stage.resolve(id)).rejects.toMatchObject({ code: 'CONFLICT_NOT_FOUND' });
+  expect(events).toHaveLength(4);
+});
+
 test('L205 every status and every binding is on record with when, who, why and what was said', async () => {
   const { conflict_id: id } = first(await stage.keep(proposal(1)));
   await retire(1);
