@@ -12,24 +12,27 @@ import { derivePlace } from './extend.ts';
 import { defaultPageOptions, type PageOptions, writePage } from './pages.ts';
 import { openWritableSight } from './sight.ts';
 
-/** What the index keeps of an event that a root froze. */
+/** What the index keeps of an event that a root froze; its text stays where it is. */
 export interface BaselineEvent {
   readonly eventId: string;
-  /** The state that it starts with, with the number 0 in place of its own. */
-  readonly start: Version;
+  /** The fields that it sets. */
+  readonly fields: readonly string[];
   readonly blank: boolean;
 }
 
-/** An event as a baseline keeps it: its text stays where it is. */
+/** An event as a baseline keeps it. */
 export function toBaselineEvent(event: EventRow): BaselineEvent {
-  const start = startVersion(0, baselineFields(toFields(event)));
-  return { eventId: event.event_id, start: { ...start, payload: {} }, blank: isBlank(event.content) };
+  const { fields } = startVersion(0, baselineFields(toFields(event)));
+  return { eventId: event.event_id, fields: Object.keys(fields), blank: isBlank(event.content) };
 }
 
 /** How many changeset numbers a root takes below its own for so many events: each number holds 65 536. */
 export function countBaselineSeqs(events: number): number {
   return Math.max(0, Math.ceil(events / opsPerChangeset) - 1);
 }
+
+/** Events whose rows are written together: their number bounds what is held at once. */
+const eventsPerWrite = 1_000;
 
 /** The root whose events the index takes in. */
 export interface ProjectedRoot {
@@ -52,10 +55,14 @@ export function extendBaseline(
   const chain = nextChain(db);
   let parents: readonly Place[] = [];
   for (const group of groupBaseline(root.seq, events)) {
-    const applied = applyBaseline(group, chain);
-    const place = derivePlace(sight, group.seq, parents, chain, applied, options);
     if (group.seq !== root.seq) insertBaselineSeq(db, group.seq, root.seq);
-    writeApplied(db, root.projectId, applied);
+    let activeChange = 0;
+    for (let from = 0; from < group.events.length; from += eventsPerWrite) {
+      const applied = applyBaseline(group, chain, from, from + eventsPerWrite);
+      activeChange += applied.activeChange;
+      writeApplied(db, root.projectId, applied);
+    }
+    const place = derivePlace(sight, group.seq, parents, chain, { touches: group.events, activeChange }, options);
     insertPlace(db, place);
     if (place.steps === 0) writePage(db, group.seq, options);
     parents = [place];
@@ -77,29 +84,25 @@ export function groupBaseline(rootSeq: number, events: readonly BaselineEvent[])
   }));
 }
 
-/** What the events of one number do to the index: each starts a memory under its own id. */
-export function applyBaseline({ seq, events }: BaselineGroup, chain: number): AppliedOps {
+/** What the events of one number at places `from` ≤ place < `below` do to the index: each starts a memory under its own id. */
+export function applyBaseline({ seq, events }: BaselineGroup, chain: number, from: number, below: number): AppliedOps {
   const touches: Touch[] = [];
   const versions: Version[] = [];
   const chosenIds = new Map<number, string>();
-  for (const [index, { eventId, start, blank }] of events.entries()) {
-    const number = opNumber(seq, index);
-    touches.push({
-      memory: number,
-      key: number,
-      chain,
-      version: number,
-      status: blank ? 'blank' : 'active',
-      linked: undefined,
-    });
-    versions.push(renumbered(start, number));
-    chosenIds.set(number, eventId);
+  let activeChange = 0;
+  for (const [index, event] of events.slice(from, below).entries()) {
+    const number = opNumber(seq, from + index);
+    const status = event.blank ? 'blank' : 'active';
+    touches.push({ memory: number, key: number, chain, version: number, status, linked: undefined });
+    versions.push(startOf(event, number));
+    chosenIds.set(number, event.eventId);
+    if (!event.blank) activeChange += 1;
   }
-  const activeChange = touches.filter(({ status }) => status === 'active').length;
   return { touches, versions, attachments: [], relationships: [], chosenIds, activeChange };
 }
 
-function renumbered(start: Version, number: number): Version {
-  const fields = Object.fromEntries(Object.keys(start.fields).map((field) => [field, number]));
-  return { ...start, version: number, introduced: number, fields, source: number };
+/** The state that an event starts with: its fields are its own, and it has no payload (`lethe.md` §5.5). */
+function startOf(event: BaselineEvent, number: number): Version {
+  const fields = Object.fromEntries(event.fields.map((field) => [field, number]));
+  return { version: number, introduced: number, fields, payload: {}, source: number };
 }

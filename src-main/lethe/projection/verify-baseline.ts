@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectIdSchema } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf, opNumber } from '../rules/numbers.ts';
-import type { ReplayedEvent } from '../rules/replay.ts';
+import type { ReplayedEvent } from '../rules/replay-ops.ts';
 import { findBaseline, listBaselineSeqs } from '../tables/baselines.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
@@ -10,11 +10,14 @@ import { findEvent, toFields } from '../tables/events.ts';
 import { findChosenId } from '../tables/memory-ids.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
 import { findVersion } from '../tables/versions.ts';
+import type { AppliedOps } from './apply.ts';
 import { applyBaseline, type BaselineGroup, groupBaseline, toBaselineEvent } from './baseline.ts';
 import { derivePlace, type VectorSight } from './extend.ts';
 import type { PageOptions } from './pages.ts';
 import { openSight } from './sight.ts';
 import { isSame, openScratchNodes, type Report, verifyEventOf, verifyPage } from './verify-rows.ts';
+
+const eventsPerCheck = 1_000;
 
 const eventIdsSchema = z.array(z.string());
 
@@ -57,23 +60,39 @@ function verifyGroup(
     return undefined;
   }
   const sight: VectorSight = { ...openSight(db), nodes: openScratchNodes(db) };
-  const { touches, versions, chosenIds, activeChange } = applyBaseline(group, stored.chain);
-  const place = derivePlace(sight, group.seq, parents, stored.chain, { touches, activeChange }, options);
+  let activeChange = 0;
+  for (let from = 0; from < group.events.length; from += eventsPerCheck) {
+    const applied = applyBaseline(group, stored.chain, from, from + eventsPerCheck);
+    activeChange += applied.activeChange;
+    verifyApplied(db, projectId, group, from, applied, report);
+  }
+  const next = opNumber(group.seq, group.events.length);
+  if (listTouchesOfChain(db, stored.chain, next - 1, lastOpOf(group.seq), 1).length > 0)
+    report('the index has touches that its baseline does not make');
+  const place = derivePlace(sight, group.seq, parents, stored.chain, { touches: group.events, activeChange }, options);
   if (!isSame(place, stored)) report('its place in the index is not the one that its baseline gives it');
-  const own = listTouchesOfChain(
-    db,
-    stored.chain,
-    opNumber(group.seq, 0) - 1,
-    lastOpOf(group.seq),
-    group.events.length + 1,
-  );
-  if (!isSame(touches, own)) report('the index does not have the touches that its baseline makes');
+  verifyPage(db, stored, report, options);
+  return stored;
+}
+
+/** Compares the rows of the events from a place on. */
+function verifyApplied(
+  db: ReadableDb,
+  projectId: string,
+  { seq }: BaselineGroup,
+  from: number,
+  { touches, versions, chosenIds }: AppliedOps,
+  report: Report,
+): void {
+  const [first] = touches;
+  if (first === undefined) return;
+  const [after, upTo] = [opNumber(seq, from) - 1, opNumber(seq, from + touches.length) - 1];
+  if (!isSame(touches, listTouchesOfChain(db, first.chain, after, upTo, touches.length + 1)))
+    report('the index does not have the touches that its baseline makes');
   const states = versions.map(({ version }) => findVersion(db, version));
   if (!isSame(versions, states)) report('the index does not have the states that its baseline makes');
   for (const [number, id] of chosenIds) {
     if (findChosenId(db, number) !== id) report('the index does not have the ids that its baseline gives');
     verifyEventOf(db, projectId, number, report);
   }
-  verifyPage(db, stored, report, options);
-  return stored;
 }
