@@ -1,5 +1,6 @@
 // Where full text meets the history: which states wait to be indexed, and what a head shows of a memory.
 
+import type { JsonObject } from '../../src-preload/contract/json.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { MemorySieve } from './memory-sieve.ts';
 import { openSight, type Sight } from './projection/sight.ts';
@@ -91,6 +92,13 @@ export function toPending(db: ReadableDb, { op, projectId, memory, version }: To
   return { version: op, projectId, memory, text: memoryText(readState(db, version)) };
 }
 
+/** A state with its values. Each payload that it draws on is read once, however many of its fields stand there. */
 function readState(db: ReadableDb, version: number): OverlaidState {
-  return readVersion(loadVersion(db, version), (op) => readPayload(db, op));
+  const kept = new Map<number, JsonObject>();
+  const payloadOf = (op: number): JsonObject => {
+    const payload = kept.get(op) ?? readPayload(db, op);
+    kept.set(op, payload);
+    return payload;
+  };
+  return readVersion(loadVersion(db, version, payloadOf), payloadOf);
 }
