@@ -14,6 +14,7 @@ import type { Manifest, MemoryContext, SearchMatch } from '../../src-preload/con
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
 import type { ConflictVerbs } from './conflict-api.ts';
 import type { GatewayVerbs } from './gateway.ts';
+import type { ImportVerbs } from './import/import.ts';
 import type { ManifestInput, OutputManifestInput } from './manifest-record.ts';
 import type { MemoryAnswer, MemoryInput } from './memory.ts';
 import type { MemoryFilter } from './rules/memory-filter.ts';
@@ -91,7 +92,7 @@ export interface AdvanceInput {
  * Faults are named at each verb; every verb may also throw `STORE_BUSY`, `STORE_UNAVAILABLE`, `DISK_FULL`,
  * `READ_ONLY` (writes in recovery) and `INTEGRITY_MISMATCH` (a row whose digest does not hold).
  */
-export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs {
+export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs, ImportVerbs {
   /** In project id order. */
   listProjects(): readonly Project[];
   /** Throws PROJECT_NOT_FOUND. */

@@ -4,10 +4,11 @@ import type { ChangesetId, Digest, ProjectId, Timestamp } from '../../src-preloa
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
-import { type DigestedChangeset, integrityDigest } from '../canonical/digest.ts';
+import { type DigestedChangeset, integrityDigest, integrityDigestV1 } from '../canonical/digest.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { type AttestationRow, decodeAttestations, listAttestationRows } from './tables/attestations.ts';
 import { type ChangesetRow, findChangesetRow, listParents, type ParentRow } from './tables/changesets.ts';
+import { findImportedChangeset } from './tables/imports.ts';
 import { decodeOp, listOpRows, type OpRow } from './tables/ops.ts';
 
 /** The lists of one changeset, as they are stored. */
@@ -43,16 +44,12 @@ export function changesetNotFound(changesetId: string, field: string): Fault {
 
 /** A changeset with everything it holds. Throws INTEGRITY_MISMATCH when it is not what its digest says (`lethe.md` D18). */
 export function readChangeset(db: ReadableDb, row: ChangesetRow): Changeset {
-  return toChangeset(row, readParts(db, row.seq));
+  return composeChangeset(row, requireDigested(db, row, readParts(db, row.seq)));
 }
 
 /** Verifies that a changeset is what its digest says, all of it read from the store. Throws INTEGRITY_MISMATCH. */
 export function requireIntegrity(db: ReadableDb, row: ChangesetRow): void {
-  requireDigested(row, readParts(db, row.seq));
-}
-
-function toChangeset(row: ChangesetRow, parts: ChangesetParts): Changeset {
-  return composeChangeset(row, requireDigested(row, parts));
+  requireDigested(db, row, readParts(db, row.seq));
 }
 
 /**
@@ -65,11 +62,21 @@ export function writtenChangeset(row: ChangesetRow, parts: ChangesetParts): Chan
   return composeChangeset(row, digested);
 }
 
-function requireDigested(row: ChangesetRow, parts: ChangesetParts): Digested {
+function requireDigested(db: ReadableDb, row: ChangesetRow, parts: ChangesetParts): Digested {
   const digested = digestedChangeset(row, parts);
-  if (digested === undefined || integrityDigest(digested) !== row.integrity_digest)
-    throw integrityMismatch(row.changeset_id);
+  if (digested === undefined || !hasIntegrity(db, row, digested)) throw integrityMismatch(row.changeset_id);
   return digested;
+}
+
+/**
+ * Whether a stored changeset is what its digest says. A digest of the first algorithm (`lethe.md` §3.1) is good for a changeset that
+ * came with it from a file: it is kept as it was, and the order of its parents stands in its chain digest.
+ */
+export function hasIntegrity(db: ReadableDb, row: ChangesetRow, digested: DigestedChangeset): boolean {
+  if (integrityDigest(digested) === row.integrity_digest) return true;
+  return (
+    findImportedChangeset(db, row.seq)?.digest_version === 1 && integrityDigestV1(digested) === row.integrity_digest
+  );
 }
 
 function composeChangeset(row: ChangesetRow, digested: Digested): Changeset {

@@ -12,6 +12,7 @@ import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { Lethe } from './api.ts';
 import { conflictVerbs } from './conflict-verbs.ts';
 import { gatewayVerbs } from './gateway.ts';
+import { importVerbs, refusedImportVerbs } from './import/import.ts';
 import {
   historyVerbs,
   manifestVerbs,
@@ -90,6 +91,7 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
     ...upkeepVerbs(snapshots, read, write, context, textHealth),
     ...gatewayVerbs(read, write, context),
     ...sessionVerbs(read, write, context),
+    ...(options.readOnly ? refusedImportVerbs() : importVerbs(read, write, context, options.path)),
     close: () => {
       if (closed) return;
       closed = true;

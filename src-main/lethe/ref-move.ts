@@ -28,6 +28,8 @@ export const moveCauses = {
   create: 'create',
   commit: 'commit',
   fastForward: 'fast_forward',
+  /** The creation of a ref that came from a file, protected or not. */
+  import: 'import',
   /** Not a move: the last row of a ref, from its head to the same head. */
   archive: 'archive',
 } as const;

@@ -6,7 +6,17 @@ import { domainDigest } from '../canonical/digest.ts';
  * byte was changed; who changes rows and digests together is seen by the audit ledger, not by this.
  */
 export function rowDigest(
-  table: 'merge-authorization' | 'manifest' | 'event' | 'conflict' | 'conflict-event',
+  table:
+    | 'merge-authorization'
+    | 'manifest'
+    | 'event'
+    | 'conflict'
+    | 'conflict-event'
+    | 'import'
+    | 'imported-project'
+    | 'imported-changeset'
+    | 'imported-ref'
+    | 'imported-record',
   columns: JsonObject & { readonly row_digest?: never },
 ): string {
   return domainDigest(`lethe/row/${table}/v1`, columns);

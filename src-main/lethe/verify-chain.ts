@@ -8,12 +8,14 @@ import { requireProject } from './projects.ts';
 import { findBaseline } from './tables/baselines.ts';
 import { countChangesets, findChangesetRow, findGap, findNextOwner, findRootRow } from './tables/changesets.ts';
 import type { EventPosition } from './tables/events.ts';
+import type { ImportedRecordRow } from './tables/imports.ts';
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
 import { verifyConflictEvents, verifyConflicts } from './verify/conflicts.ts';
 import { isBaselineList, verifyEvents } from './verify/events.ts';
 import { checking, type Findings, openFindings } from './verify/findings.ts';
+import { isImportedProjectIntact, verifyImportedRecords, verifyImports } from './verify/imports.ts';
 import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
 import { type MoveWalk, openMoveWalk, verifyMoves, verifyRefs, verifyRefsExist } from './verify/moves.ts';
@@ -74,6 +76,10 @@ export async function verifyChain(
   await eachPage(findings, '', own, (after: string) =>
     read((db) => verifyManifests(db, projectId, after, tools.readContext, findings)),
   );
+  read((db) => verifyImports(db, projectId, findings));
+  await eachPage(findings, undefined, rankOfRecord, (after: ImportedRecordRow | undefined) =>
+    read((db) => verifyImportedRecords(db, projectId, after, findings)),
+  );
   // An index is derived from the history: it is compared with one that holds.
   const isWhole = findings.list.length === 0;
   if (isWhole) for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
@@ -111,6 +117,10 @@ function isAfter(next: number | string, at: number | string): boolean {
 
 const own = <Position extends number | string>(position: Position): Position => position;
 
+function rankOfRecord(record: ImportedRecordRow | undefined): string {
+  return record === undefined ? '' : `${record.kind} ${record.record_key}`;
+}
+
 /** Project, root and baseline say the same of the beginning. */
 function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Findings): void {
   const project = requireProject(db, projectId);
@@ -122,8 +132,8 @@ function verifyBeginning(db: ReadableDb, projectId: ProjectId, findings: Finding
     return;
   }
   const times = [project.created_at, project.updated_at];
-  if (project.name !== projectId || times.some((time) => time !== root.created_at))
-    findings.add(where, 'it is not as its root says');
+  const isOwn = project.name === projectId && times.every((time) => time === root.created_at);
+  if (!(isImportedProjectIntact(db, project) ?? isOwn)) findings.add(where, 'it is not as its root says');
   if (baseline === undefined) {
     findings.add(where, 'its baseline is missing');
     return;

@@ -120,6 +120,7 @@ test('authors of a run are read by the chain, and only told apart', () => {
   expect(plans).toEqual([
     expect.stringContaining('SEARCH p USING COVERING INDEX memory_places_by_chain'),
     expect.stringContaining('SEARCH c USING INTEGER PRIMARY KEY'),
+    expect.stringContaining('SEARCH i USING INTEGER PRIMARY KEY'),
     'USE TEMP B-TREE FOR DISTINCT',
   ]);
 });

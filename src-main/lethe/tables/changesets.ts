@@ -44,18 +44,24 @@ const columns = `seq, changeset_id, schema_version, project_id, ref_name, author
   model, environment, session_id, topic_id, context_manifest_id, message, created_at, created_ms, idempotency_key, is_root,
   op_count, expected_seq, integrity_digest, request_digest, chain_digest`;
 
+/** As `columns`, but of a changeset that came from a file what the file named as its key and its context manifest. */
+const shownColumns = columns
+  .replace('context_manifest_id', 'coalesce(context_manifest_id, named_manifest) AS context_manifest_id')
+  .replace('idempotency_key', 'coalesce(named_key, idempotency_key) AS idempotency_key');
+const changesets = 'memory_changesets LEFT JOIN memory_imported_changesets ON changeset = seq';
+
 const parentColumns = 'p.seq, p.position, p.parent_seq, c.changeset_id, c.project_id, c.chain_digest';
 
 /** The row of a changeset by its public id. */
 export function findChangesetRow(db: ReadableDb, changesetId: string): ChangesetRow | undefined {
   return db
-    .query<[string], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE changeset_id = ?`)
+    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE changeset_id = ?`)
     .get(changesetId);
 }
 
 /** The row of a changeset by its number. */
 export function findChangesetRowBySeq(db: ReadableDb, seq: number): ChangesetRow | undefined {
-  return db.query<[number], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE seq = ?`).get(seq);
+  return db.query<[number], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE seq = ?`).get(seq);
 }
 
 /** The row that an idempotency key of an author stands for. */
@@ -67,7 +73,7 @@ export function findChangesetRowByKey(
 ): ChangesetRow | undefined {
   return db
     .query<[string, string, string], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND author_principal = ? AND idempotency_key = ?`,
+      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = ? AND author_principal = ? AND idempotency_key = ?`,
     )
     .get(projectId, authorPrincipal, idempotencyKey);
 }
@@ -75,7 +81,7 @@ export function findChangesetRowByKey(
 /** The synthetic root of a project, known by its own column (`lethe.md` D1). */
 export function findRootRow(db: ReadableDb, projectId: ProjectId): ChangesetRow | undefined {
   return db
-    .query<[string], ChangesetRow>(`SELECT ${columns} FROM memory_changesets WHERE project_id = ? AND is_root = 1`)
+    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE project_id = ? AND is_root = 1`)
     .get(projectId);
 }
 
@@ -88,7 +94,7 @@ export function listChangesetRowsBefore(
 ): readonly ChangesetRow[] {
   return db
     .query<[string, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?`,
+      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?`,
     )
     .all(projectId, before, limit);
 }
@@ -102,7 +108,7 @@ export function listChangesetRowsAfter(
 ): readonly ChangesetRow[] {
   return db
     .query<[string, number, number], ChangesetRow>(
-      `SELECT ${columns} FROM memory_changesets WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?`,
+      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?`,
     )
     .all(projectId, after, limit);
 }
@@ -181,11 +187,16 @@ export function findFirstParentSeq(db: ReadableDb, seq: number): number | undefi
     .get(seq)?.parent_seq;
 }
 
-/** Authors of the changesets at positions `after` < position ≤ `upto` of a chain, each once. */
+/**
+ * Authors of the changesets at positions `after` < position ≤ `upto` of a chain, each once. Who wrote one that came from a file
+ * is nobody here, whatever the name: it is prefixed `imported:`.
+ */
 export function listAuthorsOfRun(db: ReadableDb, chain: number, after: number, upto: number): readonly string[] {
   return db
     .query<[number, number, number], { author_principal: string }>(
-      `SELECT DISTINCT c.author_principal FROM memory_places p JOIN memory_changesets c ON c.seq = p.seq
+      `SELECT DISTINCT iif(i.changeset IS NULL, '', 'imported:') || c.author_principal AS author_principal
+       FROM memory_places p JOIN memory_changesets c ON c.seq = p.seq
+         LEFT JOIN memory_imported_changesets i ON i.changeset = c.seq
        WHERE p.chain = +? AND p.position > +? AND p.position <= +?`,
     )
     .all(chain, after, upto)

@@ -43,6 +43,13 @@ export function insertProject(db: WritableDb, projectId: ProjectId, createdAt: T
   ).run(projectId, projectId, createdAt, createdAt);
 }
 
+/** Writes a project as another store had it: under its own name, with its own times. */
+export function insertForeignProject(db: WritableDb, project: Project): void {
+  db.command<[string, string, string, string]>(
+    'INSERT INTO memory_projects (project_id, name, created_at, updated_at) VALUES (?, ?, ?, ?)',
+  ).run(project.project_id, project.name, project.created_at, project.updated_at);
+}
+
 function decodeProject(row: ProjectRow): Project {
   return {
     project_id: row.project_id as ProjectId,

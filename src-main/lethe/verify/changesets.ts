@@ -1,8 +1,8 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
-import { chainDigest, integrityDigest, requestDigest } from '../../canonical/digest.ts';
+import { chainDigest, requestDigest } from '../../canonical/digest.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { digestedChangeset } from '../changeset-rows.ts';
+import { digestedChangeset, hasIntegrity } from '../changeset-rows.ts';
 import { legacyRootKey } from '../rules/legacy-root.ts';
 import { seqOf } from '../rules/numbers.ts';
 import { type AttestationRow, listAttestationRows } from '../tables/attestations.ts';
@@ -16,6 +16,7 @@ import {
 import { findManifestRow } from '../tables/manifests.ts';
 import { listOpRows, type OpRow } from '../tables/ops.ts';
 import { checking, type Findings } from './findings.ts';
+import { verifyImportedMark } from './imports.ts';
 
 const rowsPerChunk = 250;
 const opsPerChunk = 1_000;
@@ -83,7 +84,7 @@ function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
     report('a payload or an attestation is no JSON');
     return;
   }
-  if (integrityDigest(digested) !== row.integrity_digest) report('its integrity digest is not that of its content');
+  if (!hasIntegrity(db, row, digested)) report('its integrity digest is not that of its content');
   const link = { changeset_id: row.changeset_id, created_at: row.created_at, integrity_digest: row.integrity_digest };
   if (chainDigest({ ...link, parents: parents.map((parent) => parent.chain_digest) }) !== row.chain_digest) {
     report('its chain digest is not that of its id, time, content and parents');
@@ -96,6 +97,7 @@ function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
     if (parent.parent_seq >= row.seq) report(`its parent ${parent.changeset_id} is not older`);
   }
   if (!isStoredPlain(stored, digested)) report('a payload or an attestation is not stored in its one form');
+  if (verifyImportedMark(db, row, report)) return;
   if (row.context_manifest_id !== null && findManifestRow(db, row.context_manifest_id)?.project_id !== row.project_id) {
     report('its context manifest is not one of its project');
   }

@@ -123,7 +123,7 @@ function findFromSeq(db: ReadableDb, move: RefMoveRow, before: RefMoves | undefi
 }
 
 /**
- * A ref begins by init or create; then a protected one moves by advances, any other by commits that expected its head or
+ * A ref begins by init, create or import; then a protected one moves by advances, any other by commits that expected its head or
  * a fast-forward, and may be archived where it stands.
  */
 function verifyCause(
@@ -136,7 +136,7 @@ function verifyCause(
   const isProtected = isProtectedName(move.ref_name);
   if (move.from_head === '') {
     const cause = isProtected ? moveCauses.init : moveCauses.create;
-    if (move.cause !== cause) report('its cause is not that of a creation');
+    if (move.cause !== cause && move.cause !== moveCauses.import) report('its cause is not that of a creation');
   } else if (isProtected) {
     verifyAdvance(db, move, report);
   } else if (move.from_head === move.to_head) {
