@@ -1,5 +1,5 @@
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
-import type { Digest, ProjectId, Timestamp } from '../../src-preload/contract/ids.ts';
+import type { ChangesetId, Digest, ProjectId, Timestamp } from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { Fault } from '../base/fault.ts';
 import { encodePlain } from '../canonical/json.ts';
@@ -59,11 +59,32 @@ export function namedMemories(db: ReadableDb, projectId: string, details: JsonOb
   return [...new Set(numbers)].toSorted((one, other) => one - other);
 }
 
-/**
- * A kept conflict in its wire form. Throws INTEGRITY_MISMATCH when it or what became of it is not what its digest says.
- * @param proposalId the proposal to name; else the one that it is bound to
- */
-export function decodeConflict(db: ReadableDb, row: ConflictRow, proposalId?: string): Conflict {
+/** Turns kept conflicts into their wire form; ids of changesets that several are about are read once. */
+export interface ConflictReader {
+  /**
+   * Throws INTEGRITY_MISMATCH when the conflict, or what became of it, is not what its digest says.
+   * @param proposalId the proposal to name; else the one that it is bound to
+   */
+  read(row: ConflictRow, proposalId?: string): Conflict;
+}
+
+/** Opens a reader for one verb. Each conflict costs how it came to its status, and its proposal when none is given. */
+export function openConflictReader(db: ReadableDb): ConflictReader {
+  const known = new Map<number, ChangesetId>();
+  const changesetId = (seq: number): ChangesetId => {
+    const id = known.get(seq) ?? changesetIdOf(db, seq);
+    known.set(seq, id);
+    return id;
+  };
+  return { read: (row, proposalId) => decodeConflict(db, row, proposalId, changesetId) };
+}
+
+function decodeConflict(
+  db: ReadableDb,
+  row: ConflictRow,
+  proposalId: string | undefined,
+  changesetId: (seq: number) => ChangesetId,
+): Conflict {
   const last = findLastStatus(db, row.number);
   if (conflictDigest(row) !== row.row_digest || !tellsStatus(last, row)) throw conflictMismatch(row.conflict_id);
   const details: JsonObject = JSON.parse(row.details);
@@ -71,9 +92,9 @@ export function decodeConflict(db: ReadableDb, row: ConflictRow, proposalId?: st
   return {
     conflict_id: row.conflict_id as Digest,
     project_id: row.project_id as ProjectId,
-    ...(row.base_seq === null ? {} : { base_changeset_id: changesetIdOf(db, row.base_seq) }),
-    left_changeset_id: changesetIdOf(db, row.left_seq),
-    right_changeset_id: changesetIdOf(db, row.right_seq),
+    ...(row.base_seq === null ? {} : { base_changeset_id: changesetId(row.base_seq) }),
+    left_changeset_id: changesetId(row.left_seq),
+    right_changeset_id: changesetId(row.right_seq),
     conflict_type: row.conflict_type,
     severity: row.severity,
     summary: row.summary,

@@ -4,7 +4,7 @@ import { digestSchema, type ProjectId, type ProposalId } from '../../src-preload
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { assert } from '../base/assert.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
-import { decodeConflict } from './conflict-rows.ts';
+import { openConflictReader } from './conflict-rows.ts';
 import { requireProject } from './projects.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { listConflictRows } from './tables/conflicts.ts';
@@ -29,7 +29,8 @@ export function listConflicts(
   const after = input.cursor === undefined ? undefined : readCursor(question, input.cursor);
   const rows = listConflictRows(db, { projectId, status, proposalId }, after, limit + 1);
   const page = rows.slice(0, limit);
-  const conflicts = page.map((row) => decodeConflict(db, row, proposalId));
+  const reader = openConflictReader(db);
+  const conflicts = page.map((row) => reader.read(row, proposalId));
   const last = page.at(-1);
   if (rows.length === page.length || last === undefined) return { conflicts };
   return { conflicts, nextCursor: encodeCursor({ ...question, ms: last.created_ms, id: last.conflict_id }) };

@@ -17,7 +17,7 @@ import {
   lifeStamp,
   recordOpened,
 } from './conflict-life.ts';
-import { conflictColumns, conflictDigest, decodeConflict, namedMemories } from './conflict-rows.ts';
+import { conflictColumns, conflictDigest, namedMemories, openConflictReader } from './conflict-rows.ts';
 import { detectConflicts } from './detection.ts';
 import { findLastStatus } from './tables/conflict-events.ts';
 import { type ConflictRow, findConflictRow, findNewestOfKey, insertConflictRow } from './tables/conflicts.ts';
@@ -70,6 +70,7 @@ export function persistFindings(
     left: getChangesetRow(db, input.sides.leftChangesetId, 'left_changeset_id').seq,
     right: getChangesetRow(db, input.sides.rightChangesetId, 'right_changeset_id').seq,
   };
+  const reader = openConflictReader(db);
   if (findings.length > 0) emit({ kind: 'conflicts_changed', project_id: projectId });
   return findings.map((finding) => {
     const known = findConflictRow(db, finding.conflict_id);
@@ -83,7 +84,7 @@ export function persistFindings(
     const row = findConflictRow(db, finding.conflict_id);
     assert(row?.project_id === projectId, 'the id of a conflict is of its project alone');
     bindProposal(db, row, proposalId, stamp);
-    return decodeConflict(db, row, proposalId);
+    return reader.read(row, proposalId);
   });
 }
 

@@ -7,7 +7,7 @@ import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { ConflictVerbs } from './conflict-api.ts';
 import { changeStatus, conflictCauses, type LifeStamp, lifeStamp, releaseProposal } from './conflict-life.ts';
-import { decodeConflict } from './conflict-rows.ts';
+import { openConflictReader } from './conflict-rows.ts';
 import { openSight, type Sight, sees } from './projection/sight.ts';
 import { advanceCause } from './ref-move.ts';
 import { listWaitingConflicts } from './tables/conflict-events.ts';
@@ -34,7 +34,7 @@ export function resolveConflict(
     note,
   );
   emit({ kind: 'conflicts_changed', project_id: input.projectId });
-  return decodeConflict(db, { ...row, status: 'resolved' });
+  return openConflictReader(db).read({ ...row, status: 'resolved' });
 }
 
 function getOpen(db: ReadableDb, projectId: ProjectId, conflictId: Digest): ConflictRow {
