@@ -1,8 +1,9 @@
 import type { AuditEntry, Door, VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { Ref } from '../../src-preload/contract/changeset.ts';
-import type { Severity } from '../../src-preload/contract/conflict.ts';
+import type { ResolutionInput, Severity } from '../../src-preload/contract/conflict.ts';
 import type {
   ChangesetId,
+  Digest,
   ObolId,
   PrincipalId,
   ProjectId,
@@ -15,9 +16,10 @@ import type {
   Proposal,
   ProposalDetail,
   ProposalStatus,
+  SelectedOp,
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
-
+import type { RevertInput } from './revert.ts';
 import type { RecordedSubject } from './rules/audit-entry.ts';
 import type { ProvenCaller } from './rules/caller.ts';
 
@@ -60,6 +62,8 @@ export interface ProposeInput {
   readonly headChangesetId: ChangesetId;
   readonly baseChangesetId: ChangesetId;
   readonly message: string;
+  /** A cherry-pick: numbers are ordinals of the head. */
+  readonly selectedOps?: readonly (number | SelectedOp)[] | undefined;
 }
 
 /** A merge that is done. */
@@ -121,12 +125,22 @@ export interface Charon {
   findReplay(key: ReplayKey, requestDigest: string): readonly string[] | undefined;
   rememberReplay(key: ReplayKey, requestDigest: string, answerIds: readonly string[]): Promise<void>;
 
-  /** Throws REF_NOT_FOUND, INPUT_INVALID (the target is not protected; the base is no ancestor of both heads), CHANGESET_NOT_FOUND, NOTHING_TO_MERGE, QUOTA, IDEMPOTENCY_MISMATCH. */
+  /** Throws REF_NOT_FOUND, INPUT_INVALID (the target is not protected; the base is no ancestor of both heads; selected ops that are not whole), CHANGESET_NOT_FOUND, NOTHING_TO_MERGE, QUOTA, IDEMPOTENCY_MISMATCH. */
   propose(
     caller: Caller,
     input: ProposeInput,
     replay: { readonly key: ReplayKey; readonly requestDigest: string },
   ): Promise<Proposal>;
+  /** Throws REF_NOT_FOUND, CHANGESET_NOT_FOUND, INPUT_INVALID (nothing to take back, or not in main), BOTH_SIDES_TOUCHED naming what was changed since, and what `propose` throws. */
+  proposeRevert(
+    caller: Caller,
+    input: RevertInput,
+    replay: { readonly key: ReplayKey; readonly requestDigest: string },
+  ): Promise<Proposal>;
+  /** Throws PROPOSAL_NOT_FOUND, PROPOSAL_STATE, CONFLICT_NOT_FOUND, INPUT_INVALID. */
+  draftResolution(caller: Caller, proposalId: ProposalId, resolution: ResolutionInput): Promise<void>;
+  /** Throws PROPOSAL_NOT_FOUND, PROPOSAL_STATE. */
+  dropResolution(proposalId: ProposalId, conflictKey: Digest): Promise<void>;
   findProposal(proposalId: ProposalId): Promise<Proposal | undefined>;
   /** Also remembers what was served to this principal, for a later verdict that names no digest. */
   showProposal(
@@ -157,7 +171,7 @@ export interface Charon {
     readonly proposalDigest: string;
     readonly outcome: 'approved' | 'changes_requested' | 'rejected';
   }>;
-  /** Throws PROPOSAL_NOT_FOUND, SELF_APPROVAL, NOT_APPROVED, CHANGES_REQUESTED, PROPOSAL_STALE, PROPOSAL_STATE, BOTH_SIDES_TOUCHED, NOTHING_TO_MERGE and the store's own. */
+  /** Throws PROPOSAL_NOT_FOUND, SELF_APPROVAL, NOT_APPROVED, CHANGES_REQUESTED, PROPOSAL_STALE, PROPOSAL_STATE, OPEN_CONFLICT, NOTHING_TO_MERGE and the store's own. */
   merge(
     caller: Caller,
     proposalId: ProposalId,

@@ -2,7 +2,9 @@ import type { Door } from '../../src-preload/contract/audit.ts';
 import type { Principal } from '../../src-preload/contract/principal.ts';
 import { assert } from '../base/assert.ts';
 import type { Caller, Charon } from './api.ts';
+import { doAllChores } from './chores.ts';
 import type { CharonContext } from './context.ts';
+import { draftResolution, dropResolution } from './drafts.ts';
 import { mergeProposal } from './merge.ts';
 import { settleMerges } from './merge-settle.ts';
 import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
@@ -11,6 +13,7 @@ import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } fr
 import { cancelProposal, expireProposals, findProposal, listProposals, showProposal } from './proposals.ts';
 import { propose } from './propose.ts';
 import { findReplay, rememberReplay } from './replays.ts';
+import { proposeRevert } from './revert.ts';
 import { review } from './review.ts';
 import { scopesOf } from './rules/profiles.ts';
 import { ownedPrefixes, requireCreatableRef, requireOwnedRef } from './rules/ref-ownership.ts';
@@ -53,6 +56,9 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     findReplay: (key, requestDigest) => findReplay(db, { key, requestDigest }),
     rememberReplay: (key, requestDigest, answerIds) => rememberReplay(context, { key, requestDigest }, answerIds),
     propose: (caller, input, request) => propose(context, caller, input, request),
+    proposeRevert: (caller, input, request) => proposeRevert(context, caller, input, request),
+    draftResolution: (caller, proposalId, chosen) => draftResolution(context, caller, proposalId, chosen),
+    dropResolution: (proposalId, conflictKey) => dropResolution(context, proposalId, conflictKey),
     findProposal: (proposalId) => findProposal(context, proposalId),
     showProposal: (caller, proposalId, page) => showProposal(context, caller, proposalId, page),
     listProposals: (input) => listProposals(context, input),
@@ -64,7 +70,9 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     setOwnerSelfMerge: (on) => setOwnerSelfMerge(context, on),
     expireProposals: async () => {
       await settleMerges(context);
-      return expireProposals(context);
+      const expired = await expireProposals(context);
+      if (!context.readOnly) await doAllChores(context);
+      return expired;
     },
     settle: () => settle(context),
     close: async () => {

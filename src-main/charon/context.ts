@@ -1,3 +1,4 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { ProposalId } from '../../src-preload/contract/ids.ts';
 import type { Clock } from '../base/clock.ts';
@@ -32,7 +33,14 @@ export interface CharonContext {
   readonly readOnly: boolean;
   /** Proposals whose merge runs in this process at this moment: nobody else settles those. */
   readonly mergesInFlight: Set<ProposalId>;
+  /** Proposals that a call of this process tells the store about at this moment. */
+  readonly choresInFlight: Set<ProposalId>;
+  /** What detection found between three changesets, the last ones: it is the same for ever. */
+  readonly detected: Map<string, readonly Conflict[]>;
 }
+
+/** Detections that are remembered. */
+export const detectedMax = 64;
 
 /** Throws `READ_ONLY` in recovery (`charon.md` §7). */
 export function requireWritable(context: CharonContext): void {

@@ -25,6 +25,7 @@ export function completeMerge(context: CharonContext, attempt: MergeAttempt, adv
       resultingChangesetId: advance.new_head,
       strategy: advance.strategy,
       selfMerge: attempt.self_merge === 1,
+      proposalDigest: attempt.proposal_digest,
     });
     assert(decided, 'a proposal in its merge can be completed');
     const key = {

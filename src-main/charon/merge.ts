@@ -5,22 +5,28 @@ import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller, MergeResult } from './api.ts';
+import { listUnresolved, toResolution } from './conflicts-now.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
+import { settleConflicts } from './merge-conflicts.ts';
+import { writeOps } from './merge-ops.ts';
 import { completeMerge, settleMerge } from './merge-settle.ts';
+import { listAuthors } from './picks.ts';
+import { readMergePreview } from './preview.ts';
 import { deriveNow, getStoredProposal, lookAt, type ProposalNow } from './proposal-now.ts';
 import { findReplay, type KeyedRequest } from './replays.ts';
 import { nonceBytes, signAuthorization } from './rules/envelope.ts';
-import { decideMergeShape, type MergeShape, mergeKey, reviewedMergeMarker } from './rules/merge-shape.ts';
+import { decideMergeShape, type MergeShape, mergeKey, openConflicts } from './rules/merge-shape.ts';
 import { requireTransition } from './rules/proposal-state.ts';
 import { decideMergeAuthority, type ProposalAuthors, requireMerger } from './rules/separation.ts';
 import { ownerSelfMerge } from './settings.ts';
+import { insertAttemptResolutions } from './tables/attempt-resolutions.ts';
 import { insertMergeAttempt, type MergeAttempt } from './tables/merge-attempts.ts';
 import { moveProposal, type StoredProposal } from './tables/proposals.ts';
 
 /**
  * Merges an approved proposal into its protected ref (`charon.md` §4, §5). Checked in this order: replay, recovery, separation of
- * duties, state, verdicts, what a merge would do now. Then: `merging`, the merge changeset when one is needed, a fresh
- * signed envelope, the store's own checks and move, `completed`. Whatever refuses, the proposal is pending again and
+ * duties, state, verdicts, what a merge would do now, conflicts without a resolution. Then: `merging`, the merge changeset when
+ * one is needed, conflicts kept and resolved, a fresh signed envelope, the store's own checks and move, `completed`. Whatever refuses, the proposal is pending again and
  * nothing is lost. Throws as `Charon.merge` says.
  */
 export async function mergeProposal(
@@ -35,22 +41,23 @@ export async function mergeProposal(
   const now = await lookAt(context, stored);
   const authors: ProposalAuthors = {
     originator: stored.originator,
-    authors: await context.store.originators(now.targetHead, stored.head_changeset_id),
+    authors: await listAuthors(context, stored, now.targetHead),
   };
   const selfMerge = requireMerger(caller, authors, ownerSelfMerge(context));
   requireTransition(now.status, 'begin_merge');
   const merger = caller.principal.principal_id;
   decideMergeAuthority(merger, selfMerge, authors, now.standing);
-  const preview = await context.store.mergePreview({
-    projectId: stored.project_id,
-    targetHead: now.targetHead,
-    head: stored.head_changeset_id,
+  const shape = decideMergeShape(await readMergePreview(context, now), stored.head_changeset_id, {
+    isPick: stored.selected_ops !== null,
+    isResolving: now.found.resolutions.length > 0,
   });
-  const shape = decideMergeShape(preview, stored.head_changeset_id);
+  const unresolved = listUnresolved(now.found);
+  if (unresolved.length > 0) throw openConflicts(unresolved);
   return runAttempt(context, { caller, now, authors, selfMerge, shape, request });
 }
 
-interface Attempting {
+/** A merge that was allowed, with everything that it was allowed upon. */
+export interface Attempting {
   readonly caller: Caller;
   readonly now: ProposalNow;
   readonly authors: ProposalAuthors;
@@ -65,6 +72,7 @@ async function runAttempt(context: CharonContext, attempting: Attempting): Promi
   context.mergesInFlight.add(stored.proposal_id);
   try {
     const newHead = await prepareHead(context, attempting, attempt);
+    await settleConflicts(context, { now: attempting.now, merger: attempt.merger }, newHead);
     const moved = await advance(context, stored, attempt, newHead);
     await completeMerge(context, attempt, moved.advance);
     return toResult(stored, moved.advance, moved.ref);
@@ -82,7 +90,7 @@ function beginAttempt(context: CharonContext, attempting: Attempting): Promise<M
   const { caller, now, authors, selfMerge, shape, request } = attempting;
   const proposalId = now.stored.proposal_id;
   return write(context, (db, emit) => {
-    const latest = deriveNow(context, getStoredProposal(db, proposalId), now.targetHead);
+    const latest = deriveNow(context, getStoredProposal(db, proposalId), now.targetHead, now.found);
     requireTransition(latest.status, 'begin_merge');
     const merger = caller.principal.principal_id;
     const authority = decideMergeAuthority(merger, selfMerge, authors, latest.standing);
@@ -102,12 +110,13 @@ function beginAttempt(context: CharonContext, attempting: Attempting): Promise<M
     };
     assert(moveProposal(db, proposalId, 'pending', 'merging'), 'a pending proposal can begin its merge');
     insertMergeAttempt(db, attempt);
+    insertAttemptResolutions(db, attempt.nonce, now.found.resolutions.map(toResolution));
     emit({ kind: 'proposal_changed', project_id: now.stored.project_id, proposal_id: proposalId, status: 'merging' });
     return attempt;
   });
 }
 
-/** The head to move to: the proposal's own, or a changeset of both sides that carries the marker of a reviewed merge. */
+/** The head to move to: the proposal's own, or a changeset with the marker of a reviewed merge, or with the picked ops, and what settles the conflicts. */
 async function prepareHead(
   context: CharonContext,
   attempting: Attempting,
@@ -124,7 +133,7 @@ async function prepareHead(
     actorId: caller.principal.actor_id,
     message: stored.message,
     idempotencyKey: mergeKey(stored.proposal_id, attempt.nonce),
-    ops: [reviewedMergeMarker(stored.proposal_id, stored.head_changeset_id)],
+    ops: await writeOps(context, now),
   });
   return merged.changeset_id;
 }

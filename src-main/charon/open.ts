@@ -88,6 +88,8 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       homeId,
       readOnly: options.readOnly,
       mergesInFlight: new Set(),
+      choresInFlight: new Set(),
+      detected: new Map(),
     };
     return { context, close: () => closeStore(connection) };
   } catch (thrown) {

@@ -1,38 +1,68 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import { type DiffCategory, diffCategories, type SemanticDiff } from '../../src-preload/contract/diff.ts';
 import { changePreviewMax, listLimitMax } from '../../src-preload/contract/limits.ts';
 import type { MergePreview, ProposalPreview } from '../../src-preload/contract/proposal.ts';
+import { detect } from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
+import { listMissingPicks } from './picks.ts';
+import { readChanges } from './proposal-detail.ts';
 import type { ProposalNow } from './proposal-now.ts';
 
 /** What a merge of an open proposal would do to its target as it stands (`charon.md` §4); writes nothing. */
 export async function previewProposal(context: CharonContext, now: ProposalNow): Promise<ProposalPreview> {
-  const { stored, targetHead } = now;
-  const head = stored.head_changeset_id;
-  const preview: MergePreview = await context.store.mergePreview({ projectId: stored.project_id, targetHead, head });
+  const { stored, targetHead, found } = now;
+  const preview = await readMergePreview(context, now);
+  const blocking = found.conflicts.filter(({ severity, status }) => severity === 'blocking' && status === 'open');
+  const isMoved = targetHead !== stored.target_head;
+  const before = new Set(
+    isMoved ? (await detect(context, stored, stored.target_head)).map(({ conflict_key: key }) => key) : [],
+  );
   return {
     ...preview,
+    strategy: strategyOf(preview, now),
     ...(await countChanges(context, now)),
-    blocking_by_type: {},
-    target_moved: targetHead !== stored.target_head,
-    new_conflicts: 0,
+    blocking_by_type: countTypes(blocking),
+    target_moved: isMoved,
+    new_conflicts: isMoved ? blocking.filter(({ conflict_key: key }) => !before.has(key)).length : 0,
   };
+}
+
+/**
+ * What the store says of a merge of the two heads. Of a cherry-pick, what it takes from: there is nothing to merge when the
+ * target contains every changeset of it.
+ */
+export async function readMergePreview(context: CharonContext, now: ProposalNow): Promise<MergePreview> {
+  const { stored, targetHead } = now;
+  const heads = { projectId: stored.project_id, targetHead, head: stored.head_changeset_id };
+  const preview = await context.store.mergePreview(heads);
+  if (stored.selected_ops === null || preview.strategy === 'nothing_to_merge') return preview;
+  const picks = await listMissingPicks(context, stored, targetHead);
+  return picks.length > 0 ? preview : { ...preview, strategy: 'nothing_to_merge' };
+}
+
+/** How the target would move, with what is drafted. */
+function strategyOf(preview: MergePreview, { stored, found }: ProposalNow): MergePreview['strategy'] {
+  if (preview.strategy === 'nothing_to_merge') return preview.strategy;
+  if (stored.selected_ops !== null) return 'cherry_pick';
+  return found.resolutions.length > 0 ? 'merge_commit' : preview.strategy;
+}
+
+function countTypes(conflicts: readonly Conflict[]): ProposalPreview['blocking_by_type'] {
+  const counts: ProposalPreview['blocking_by_type'] = {};
+  for (const { conflict_type: type } of conflicts) counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
 }
 
 /** How many changes there are of each category, counted page by page up to the bound. */
 async function countChanges(
   context: CharonContext,
-  { stored, targetHead }: ProposalNow,
+  now: ProposalNow,
 ): Promise<Pick<ProposalPreview, 'changes' | 'changes_complete'>> {
   const changes = noChanges();
   let counted = 0;
   let cursor: string | undefined;
   do {
-    const page: SemanticDiff = await context.store.proposalDiff({
-      base: targetHead,
-      head: stored.head_changeset_id,
-      limit: listLimitMax,
-      cursor,
-    });
+    const page: SemanticDiff = await readChanges(context, now, listLimitMax, cursor);
     for (const category of diffCategories) {
       changes[category] += page[category].length;
       counted += page[category].length;

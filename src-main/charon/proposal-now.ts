@@ -5,13 +5,24 @@ import {
   type PrincipalId,
   type ProposalId,
 } from '../../src-preload/contract/ids.ts';
+import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
+import { conflictsListedMax } from '../../src-preload/contract/limits.ts';
 import type { Proposal, ProposalStatus } from '../../src-preload/contract/proposal.ts';
 import { Fault } from '../base/fault.ts';
-import { proposalStateDigest } from '../canonical/policy-digest.ts';
+import { type DigestedProposal, proposalStateDigest } from '../canonical/policy-digest.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
+import {
+  type ConflictsNow,
+  countConflicts,
+  lookForConflicts,
+  type PlannedResolution,
+  recallConflicts,
+  sameDrafts,
+} from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
 import { scopesOf } from './rules/profiles.ts';
 import { isOpen, statusAt } from './rules/proposal-state.ts';
+import type { PlannedOp } from './rules/resolution-writing.ts';
 import { decideReview, type ReviewStanding } from './rules/review-state.ts';
 import { findPrincipal } from './tables/principals.ts';
 import { findStoredProposal, type StoredProposal } from './tables/proposals.ts';
@@ -25,6 +36,7 @@ export interface ProposalNow {
   /** Of an open proposal the target's head now, of a decided one the head that it was decided on. */
   readonly targetHead: ChangesetId;
   readonly standing: ReviewStanding;
+  readonly found: ConflictsNow;
 }
 
 /** Throws `PROPOSAL_NOT_FOUND`. */
@@ -41,29 +53,63 @@ export async function findTargetHead(context: CharonContext, stored: StoredPropo
   return ref?.head_changeset_id ?? stored.target_head;
 }
 
-/** Derives what follows from the proposal, its verdicts and a head of its target: nothing of it is stored. */
-export function deriveNow(context: CharonContext, stored: StoredProposal, targetHead: ChangesetId): ProposalNow {
+/**
+ * Derives what follows from the proposal, its verdicts, a head of its target and what stands between them: nothing of it is
+ * stored. Throws `PROPOSAL_STALE` when a resolution was drafted or dropped since `found` was looked for.
+ */
+export function deriveNow(
+  context: CharonContext,
+  stored: StoredProposal,
+  targetHead: ChangesetId,
+  found: ConflictsNow,
+): ProposalNow {
   const { db } = context;
-  const proposalDigest = digestOf(stored);
+  if (isOpen(stored.status) && !sameDrafts(db, stored.proposal_id, found)) throw draftedMeanwhile();
+  const proposalDigest = digestOf(stored, found);
   const mayApprove = isOpen(stored.status) ? (reviewer: PrincipalId) => holdsReview(db, reviewer) : () => true;
   const standing = decideReview(listVerdicts(db, stored.proposal_id), { proposalDigest, targetHead }, mayApprove);
   return {
     stored,
-    status: statusAt({ status: stored.status, expiresMs: stored.expires_ms }, context.clock.nowMs()),
+    status: statusNow(context, stored),
     proposalDigest,
     targetHead,
     standing,
+    found,
   };
+}
+
+/** What the proposal is at this moment: past its time it is expired, whether or not the sweep came by. */
+export function statusNow(context: CharonContext, stored: StoredProposal): ProposalStatus {
+  return statusAt({ status: stored.status, expiresMs: stored.expires_ms }, context.clock.nowMs());
 }
 
 /** The proposal against its target of this moment. */
 export async function lookAt(context: CharonContext, stored: StoredProposal): Promise<ProposalNow> {
-  return deriveNow(context, stored, await findTargetHead(context, stored));
+  return lookAgainst(context, stored, await findTargetHead(context, stored));
 }
 
-/** The form that crosses a border. */
+/** The proposal against a head of its target. */
+export async function lookAgainst(
+  context: CharonContext,
+  stored: StoredProposal,
+  targetHead: ChangesetId,
+): Promise<ProposalNow> {
+  const found = isOpen(stored.status)
+    ? await lookForConflicts(context, stored, targetHead)
+    : await recallConflicts(context, stored);
+  return deriveNow(context, stored, targetHead, found);
+}
+
+function draftedMeanwhile(): Fault {
+  return new Fault(
+    'PROPOSAL_STALE',
+    'stale: a resolution was drafted or dropped at this moment. Show the proposal again, then decide on what it is now.',
+  );
+}
+
+/** The form that crosses a border; its conflicts are bounded and without their details, which showing it has. */
 export function toProposal(now: ProposalNow): Proposal {
-  const { stored } = now;
+  const { stored, found } = now;
   return {
     proposal_id: stored.proposal_id,
     kind: stored.kind,
@@ -72,14 +118,14 @@ export function toProposal(now: ProposalNow): Proposal {
     target_ref: stored.target_ref,
     base_changeset_id: stored.base_changeset_id,
     head_changeset_id: stored.head_changeset_id,
-    selected_ops: null,
+    selected_ops: stored.selected_ops,
     message: stored.message,
     status: now.status,
     review_state: now.standing.reviewState,
     proposal_digest: now.proposalDigest,
     target_head: now.targetHead,
-    conflicts: [],
-    conflict_counts: { blocking: 0, warning: 0, info: 0, unresolved: 0 },
+    conflicts: found.conflicts.slice(0, conflictsListedMax).map(({ details, ...conflict }) => conflict),
+    conflict_counts: countConflicts(found, isOpen(now.status)),
     verdicts: [...now.standing.verdicts],
     created_at: stored.created_at,
     expires_at: stored.expires_at,
@@ -91,8 +137,11 @@ export function toProposal(now: ProposalNow): Proposal {
   };
 }
 
-/** The proposal-state digest (`charon.md` §4). No conflict can be open here: a merge that touches both sides is refused. */
-export function digestOf(stored: StoredProposal): Digest {
+/** The proposal-state digest (`charon.md` §4): of one that is decided, the one that it was decided on. */
+function digestOf(stored: StoredProposal, { conflicts, resolutions }: ConflictsNow): Digest {
+  if (stored.decided_digest !== null) return stored.decided_digest;
+  // What was decided before conflicts were part of proposals had none.
+  const isOfNow = isOpen(stored.status);
   return digestSchema.parse(
     proposalStateDigest({
       proposal_id: stored.proposal_id,
@@ -103,11 +152,23 @@ export function digestOf(stored: StoredProposal): Digest {
       base_changeset_id: stored.base_changeset_id,
       head_changeset_id: stored.head_changeset_id,
       message: stored.message,
-      conflicts: [],
-      resolutions: [],
-      selected_ops: null,
+      conflicts: isOfNow ? conflicts : [],
+      resolutions: isOfNow ? resolutions.map(toDigested) : [],
+      selected_ops: stored.selected_ops,
     }),
   );
+}
+
+function toDigested({ chosen, plan }: PlannedResolution): DigestedProposal['resolutions'][number] {
+  const ops = plan.kind === 'ops' ? plan.ops : [];
+  return { conflict_key: chosen.conflict_key, choice: chosen.choice, ops: ops.map((op) => definedOnly(op)) };
+}
+
+/** An op as JSON has it: keys without a value are absent. */
+function definedOnly(op: PlannedOp): JsonObject {
+  const object: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(op)) if (value !== undefined) object[key] = value;
+  return object;
 }
 
 /** An approval has weight while its reviewer is enabled and may review. */

@@ -1,11 +1,23 @@
+import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { ChangesetId, ProjectId, ProposalId, RefName } from '../../src-preload/contract/ids.ts';
 import type { Proposal, ProposalDetail, ProposalStatus } from '../../src-preload/contract/proposal.ts';
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
+import type { WritableDb } from '../sqlite/driver.ts';
 import type { Caller } from './api.ts';
+import { choreOf, doChores } from './chores.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
 import { previewProposal } from './preview.ts';
-import { deriveNow, findTargetHead, getStoredProposal, lookAt, type ProposalNow, toProposal } from './proposal-now.ts';
+import { readDetailPage } from './proposal-detail.ts';
+import {
+  findTargetHead,
+  getStoredProposal,
+  lookAgainst,
+  lookAt,
+  type ProposalNow,
+  statusNow,
+  toProposal,
+} from './proposal-now.ts';
 import { formatListCursor, parseListCursor } from './rules/list-cursor.ts';
 import { isOpen, requireTransition } from './rules/proposal-state.ts';
 import { requireOriginator } from './rules/separation.ts';
@@ -18,6 +30,7 @@ import {
   type StoredProposal,
 } from './tables/proposals.ts';
 import { findServed, upsertServed } from './tables/served-snapshots.ts';
+import { insertChore } from './tables/store-chores.ts';
 
 const expiriesPerVerb = 100;
 
@@ -38,13 +51,11 @@ export async function showProposal(
   page: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<ProposalDetail> {
   const now = await lookAt(context, getStoredProposal(context.db, proposalId));
-  const { stored, targetHead } = now;
-  const head = stored.head_changeset_id;
-  const diff = await context.store.proposalDiff({ base: targetHead, head, limit: page.limit, cursor: page.cursor });
+  const shown = await readDetailPage(context, now, page);
   const preview = isOpen(now.status) ? await previewProposal(context, now) : null;
   await rememberServed(context, caller, now);
-  const originatorName = findPrincipal(context.db, stored.originator)?.name ?? stored.originator;
-  return { ...toProposal(now), originator_name: originatorName, preview, resolutions: [], diff };
+  const originatorName = findPrincipal(context.db, now.stored.originator)?.name ?? now.stored.originator;
+  return { ...toProposal(now), originator_name: originatorName, preview, ...shown };
 }
 
 /** Newest first, in pages; the cursor belongs to the project and the status that it was made for. Throws `CURSOR_INVALID`. */
@@ -80,20 +91,23 @@ export async function cancelProposal(
   proposalId: ProposalId,
 ): Promise<Proposal> {
   requireWritable(context);
-  const targetHead = await findTargetHead(context, getStoredProposal(context.db, proposalId));
-  return write(context, (db, emit) => {
+  const before = getStoredProposal(context.db, proposalId);
+  requireOriginator(caller, before.originator);
+  const now = await lookAt(context, before);
+  await write(context, (db, emit) => {
     const stored = getStoredProposal(db, proposalId);
-    requireOriginator(caller, stored.originator);
-    requireTransition(deriveNow(context, stored, targetHead).status, 'cancel');
+    requireTransition(statusNow(context, stored), 'cancel');
     const decided = decideProposal(db, proposalId, 'pending', {
-      ...ended(context, targetHead),
+      ...ended(context, now),
       status: 'canceled',
       decidedBy: caller.principal.principal_id,
     });
     assert(decided, 'a pending proposal can be canceled');
+    insertChore(db, choreOf(context, now, 'cancel'));
     emit({ kind: 'proposal_changed', project_id: stored.project_id, proposal_id: proposalId, status: 'canceled' });
-    return toProposal(deriveNow(context, getStoredProposal(db, proposalId), targetHead));
   });
+  await doChores(context, proposalId);
+  return toProposal(await lookAt(context, getStoredProposal(context.db, proposalId)));
 }
 
 /** Moves pending proposals past their time to `expired`, in bounded verbs; how many (`charon.md` §4). */
@@ -101,32 +115,31 @@ export async function expireProposals(context: CharonContext): Promise<number> {
   if (context.readOnly) return 0;
   let expired = 0;
   for (;;) {
-    const moved = await write(context, (db, emit) => {
-      const due = listPastDue(db, context.clock.nowMs(), expiriesPerVerb);
-      for (const stored of due) {
-        decideProposal(db, stored.proposal_id, 'pending', {
-          ...ended(context, stored.target_head),
-          status: 'expired',
-          decidedBy: null,
-        });
-        emit({
-          kind: 'proposal_changed',
-          project_id: stored.project_id,
-          proposal_id: stored.proposal_id,
-          status: 'expired',
-        });
-      }
-      return due.length;
-    });
+    const due = listPastDue(context.db, context.clock.nowMs(), expiriesPerVerb);
+    const looked: ProposalNow[] = [];
+    for (const stored of due) looked.push(await lookAt(context, stored));
+    const moved = await write(context, (db, emit) => looked.filter((now) => expire(context, db, emit, now)).length);
+    for (const { stored } of looked) await doChores(context, stored.proposal_id);
     expired += moved;
-    if (moved < expiriesPerVerb) return expired;
+    if (due.length < expiriesPerVerb || moved === 0) return expired;
   }
 }
 
-function ended(context: CharonContext, targetHead: ChangesetId) {
+/** True when it was still pending. */
+function expire(context: CharonContext, db: WritableDb, emit: (event: EngineEvent) => void, now: ProposalNow): boolean {
+  const { proposal_id: proposalId, project_id: projectId } = now.stored;
+  const decision = { ...ended(context, now), status: 'expired', decidedBy: null } as const;
+  if (!decideProposal(db, proposalId, 'pending', decision)) return false;
+  insertChore(db, choreOf(context, now, 'cancel'));
+  emit({ kind: 'proposal_changed', project_id: projectId, proposal_id: proposalId, status: 'expired' });
+  return true;
+}
+
+function ended(context: CharonContext, { targetHead, proposalDigest }: ProposalNow) {
   return {
     decidedAt: toTimestamp(context.clock.nowMs()),
     targetHead,
+    proposalDigest,
     resultingChangesetId: null,
     strategy: null,
     selfMerge: false,
@@ -141,7 +154,7 @@ async function describeAll(context: CharonContext, page: readonly StoredProposal
     const known = isOpen(stored.status) ? heads.get(stored.target_ref) : stored.target_head;
     const head = known ?? (await findTargetHead(context, stored));
     if (isOpen(stored.status)) heads.set(stored.target_ref, head);
-    proposals.push(toProposal(deriveNow(context, stored, head)));
+    proposals.push(toProposal(await lookAgainst(context, stored, head)));
   }
   return proposals;
 }

@@ -5,12 +5,15 @@ import type { Proposal } from '../../src-preload/contract/proposal.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller, ProposeInput } from './api.ts';
+import { doChores } from './chores.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
 import { getStoredProposal, lookAt, toProposal } from './proposal-now.ts';
 import { findReplay, type KeyedRequest, keepReplay } from './replays.ts';
 import { nothingToMerge } from './rules/merge-shape.ts';
 import { isProtectedRef } from './rules/ref-ownership.ts';
+import { selectOps } from './selection.ts';
 import { countOpenOf, insertProposal, type NewProposal } from './tables/proposals.ts';
+import { insertChore } from './tables/store-chores.ts';
 
 /** Open proposals of one principal (`charon.md` §3). */
 export const openProposalsMax = 200;
@@ -18,7 +21,7 @@ export const openProposalsMax = 200;
 /**
  * Files a proposal pinned to that exact head (`charon.md` §4). The same request under its key answers the same proposal.
  * Throws `INPUT_INVALID` (the target is not protected; the base is no ancestor of both heads), `REF_NOT_FOUND`,
- * `CHANGESET_NOT_FOUND`, `NOTHING_TO_MERGE`, `QUOTA`, `IDEMPOTENCY_MISMATCH`.
+ * `CHANGESET_NOT_FOUND`, `NOTHING_TO_MERGE`, `QUOTA`, `IDEMPOTENCY_MISMATCH`, and what `selectOps` throws.
  */
 export async function propose(
   context: CharonContext,
@@ -27,14 +30,33 @@ export async function propose(
   request: KeyedRequest,
 ): Promise<Proposal> {
   const answered = findReplay(context.db, request);
-  if (answered !== undefined) return answer(context, answered);
+  if (answered !== undefined) return answerProposal(context, answered);
   requireWritable(context);
+  return fileProposal(context, caller, input, request);
+}
+
+/**
+ * Files a proposal under a key that was not used yet, and tells the store what it brings and what it is in conflict with.
+ * Throws what `propose` throws.
+ */
+export async function fileProposal(
+  context: CharonContext,
+  caller: Caller,
+  input: ProposeInput,
+  request: KeyedRequest,
+): Promise<Proposal> {
   const target = await requireTarget(context, input);
   await requireChangesets(context, input, target.head_changeset_id);
+  const place = {
+    projectId: input.projectId,
+    head: input.headChangesetId,
+    targetHead: target.head_changeset_id,
+  };
+  const selected = input.selectedOps === undefined ? null : await selectOps(context, place, input.selectedOps);
   const nowMs = context.clock.nowMs();
   const proposal: NewProposal = {
     proposal_id: proposalIdSchema.parse(context.ids.uuidv7()),
-    kind: 'merge_request',
+    kind: selected === null ? 'merge_request' : 'changeset',
     project_id: input.projectId,
     originator: caller.principal.principal_id,
     target_ref: input.targetRef,
@@ -45,12 +67,19 @@ export async function propose(
     expires_at: toTimestamp(nowMs + proposalLifeMs),
     expires_ms: nowMs + proposalLifeMs,
     target_head: target.head_changeset_id,
+    selected_ops: selected === null ? null : [...selected],
   };
   const ids = await write(context, (db, emit) => {
     const raced = findReplay(db, request);
     if (raced !== undefined) return raced;
     requireQuota(countOpenOf(db, proposal.originator, nowMs));
     insertProposal(db, proposal);
+    insertChore(db, {
+      proposal_id: proposal.proposal_id,
+      chore: 'keep',
+      target_head: proposal.target_head,
+      since: proposal.created_at,
+    });
     keepReplay(db, request, [proposal.proposal_id], nowMs);
     emit({
       kind: 'proposal_changed',
@@ -60,10 +89,12 @@ export async function propose(
     });
     return [proposal.proposal_id];
   });
-  return answer(context, ids);
+  await doChores(context, proposalIdSchema.parse(ids[0]));
+  return answerProposal(context, ids);
 }
 
-async function answer(context: CharonContext, ids: readonly string[]): Promise<Proposal> {
+/** The proposal that a request was answered with, as it stands now. */
+export async function answerProposal(context: CharonContext, ids: readonly string[]): Promise<Proposal> {
   return toProposal(await lookAt(context, getStoredProposal(context.db, proposalIdSchema.parse(ids[0]))));
 }
 

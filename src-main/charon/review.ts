@@ -5,7 +5,9 @@ import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from './api.ts';
+import { choreOf, doChores } from './chores.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
+import { listAuthors } from './picks.ts';
 import { deriveNow, getStoredProposal, lookAt, type ProposalNow } from './proposal-now.ts';
 import { requireTransition } from './rules/proposal-state.ts';
 import type { ReviewedState } from './rules/review-state.ts';
@@ -13,6 +15,7 @@ import { isOwner } from './rules/rights.ts';
 import { requireReviewer } from './rules/separation.ts';
 import { decideProposal } from './tables/proposals.ts';
 import { findServed } from './tables/served-snapshots.ts';
+import { insertChore } from './tables/store-chores.ts';
 import { insertVerdict } from './tables/verdicts.ts';
 
 /** A verdict as a reviewer gives it. */
@@ -48,14 +51,17 @@ export async function review(context: CharonContext, caller: Caller, input: Revi
   const { proposalId, verdict } = input;
   const now = await lookAt(context, getStoredProposal(context.db, proposalId));
   const { stored, targetHead } = now;
-  const authors = await context.store.originators(targetHead, stored.head_changeset_id);
+  const authors = await listAuthors(context, stored, targetHead);
   requireReviewer(caller, { originator: stored.originator, authors });
   requireTransition(now.status, verdict);
   requireUnchanged(reviewedState(context, caller, input, now), now);
   const findingId = findingIdSchema.parse(context.ids.uuidv7());
   await write(context, (db, emit) => {
     const createdAt = toTimestamp(context.clock.nowMs());
-    const status = requireTransition(deriveNow(context, getStoredProposal(db, proposalId), targetHead).status, verdict);
+    const status = requireTransition(
+      deriveNow(context, getStoredProposal(db, proposalId), targetHead, now.found).status,
+      verdict,
+    );
     const reviewer = caller.principal.principal_id;
     insertVerdict(db, proposalId, {
       finding_id: findingId,
@@ -76,11 +82,14 @@ export async function review(context: CharonContext, caller: Caller, input: Revi
         resultingChangesetId: null,
         strategy: null,
         selfMerge: false,
+        proposalDigest: now.proposalDigest,
       } as const;
       assert(decideProposal(db, proposalId, 'pending', end), 'a pending proposal can be rejected');
+      insertChore(db, choreOf(context, now, 'reject'));
     }
     emit({ kind: 'proposal_changed', project_id: stored.project_id, proposal_id: proposalId, status });
   });
+  if (verdict === 'reject') await doChores(context, proposalId);
   return { findingId, proposalDigest: now.proposalDigest, outcome: outcomes[verdict] };
 }
 

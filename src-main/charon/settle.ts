@@ -11,6 +11,7 @@ import {
 } from '../../src-preload/contract/ids.ts';
 import { assert } from '../base/assert.ts';
 import { fromTimestamp, toTimestamp } from '../base/clock.ts';
+import { doAllChores } from './chores.ts';
 import { type CharonContext, write } from './context.ts';
 import { settleMerges } from './merge-settle.ts';
 import { ambiguousOutcome } from './rules/audit-entry.ts';
@@ -19,6 +20,7 @@ import { findLastAttempt } from './tables/merge-attempts.ts';
 import { listOpenIntents, markAmbiguous, type OpenIntent } from './tables/open-intents.ts';
 import { findStoredProposal } from './tables/proposals.ts';
 import { findStoredReplay } from './tables/replays.ts';
+import { listDrafts } from './tables/resolution-drafts.ts';
 import { listVerdicts } from './tables/verdicts.ts';
 
 /** What the records say of an intent without an outcome. */
@@ -53,11 +55,25 @@ const deciders: Readonly<Record<string, Decider>> = {
       ref?.created_by_principal === principalId && fromTimestamp(ref.created_at) >= fromTimestamp(entry.at),
     );
   },
-  'memory.merge_propose': (context, { entry, projectId, principalId, key }) => {
-    if (projectId === undefined || key === undefined) return 'ambiguous';
+  'memory.merge_propose': decideByReplay,
+  'memory.revert_propose': decideByReplay,
+  'proposal.revert_advance': decideByReplay,
+  'proposal.draft_resolution': (context, { entry, proposalId, principalId }) => {
+    if (proposalId === undefined) return 'ambiguous';
+    const since = fromTimestamp(entry.at);
     return appliedIf(
-      findStoredReplay(context.db, { principalId, command: entry.command, projectId, key }) !== undefined,
+      listDrafts(context.db, proposalId).some(
+        (draft) =>
+          entry.object_ids.includes(draft.conflict_key) &&
+          draft.drafted_by === principalId &&
+          fromTimestamp(draft.drafted_at) >= since,
+      ),
     );
+  },
+  'proposal.drop_resolution': (context, { entry, proposalId }) => {
+    if (proposalId === undefined) return 'ambiguous';
+    const isThere = listDrafts(context.db, proposalId).some(({ conflict_key: key }) => entry.object_ids.includes(key));
+    return appliedIf(!isThere);
   },
   'memory.merge_review': (context, { entry, proposalId, principalId }) => {
     if (proposalId === undefined) return 'ambiguous';
@@ -81,7 +97,7 @@ const deciders: Readonly<Record<string, Decider>> = {
 };
 
 /**
- * After a crash: first the merges, then the intents that have no outcome, each from the record that proves it. What no
+ * After a crash: first the merges, then what the store is still to be told, then the intents that have no outcome, each from the record that proves it. What no
  * record decides is marked `ambiguous` once, stays listed and waits for a settlement by hand. In recovery nothing is
  * settled. Must run before the doors open: it takes every open intent for one of a process that is gone.
  */
@@ -90,6 +106,7 @@ export async function settle(
 ): Promise<{ readonly settled: number; readonly ambiguous: number }> {
   if (context.readOnly) return { settled: 0, ambiguous: 0 };
   let settled = await settleMerges(context);
+  await doAllChores(context);
   for (const intent of listOpenIntents(context.db)) {
     if (!intent.ambiguous && (await settleIntent(context, intent))) settled += 1;
   }
@@ -146,6 +163,12 @@ async function decide(context: CharonContext, entry: AuditEntry, intent: OpenInt
     );
     return undefined;
   }
+}
+
+/** A proposal is filed in the transaction that remembers its key. */
+function decideByReplay(context: CharonContext, { entry, projectId, principalId, key }: Asked): Settlement {
+  if (projectId === undefined || key === undefined) return 'ambiguous';
+  return appliedIf(findStoredReplay(context.db, { principalId, command: entry.command, projectId, key }) !== undefined);
 }
 
 function appliedIf(found: boolean): Settlement {

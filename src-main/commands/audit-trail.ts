@@ -99,6 +99,13 @@ function isRecorded(contract: CommandContract | undefined, fault: Fault | undefi
   return fault !== undefined || contract === undefined || contract.scope !== 'owner';
 }
 
+/** Commands that file a proposal. */
+const filing: ReadonlySet<string> = new Set([
+  'memory.merge_propose',
+  'memory.revert_propose',
+  'proposal.revert_advance',
+]);
+
 function countOutcome(
   deps: CommandDeps,
   name: string,
@@ -111,7 +118,7 @@ function countOutcome(
   if (fault?.code === 'IDEMPOTENCY_MISMATCH') metrics.count('idempotencyMismatches');
   if (replayed) metrics.count('idempotentReplays');
   if (!intended) return;
-  if (name === 'memory.merge_propose' && fault === undefined) metrics.count('proposalsCreated');
+  if (filing.has(name) && fault === undefined) metrics.count('proposalsCreated');
   if (name !== 'memory.merge') return;
   metrics.count('mergeAttempts');
   if (fault?.code === 'REF_MOVED' || fault?.code === 'PROPOSAL_STALE') metrics.count('mergeCasConflicts');

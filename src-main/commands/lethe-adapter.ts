@@ -1,3 +1,7 @@
+import { diffCategories } from '../../src-preload/contract/diff.ts';
+import { type ChangesetId, memoryIdSchema, type ProjectId, type RefName } from '../../src-preload/contract/ids.ts';
+import { listLimitMax } from '../../src-preload/contract/limits.ts';
+import { Fault } from '../base/fault.ts';
 import type { MemoryStorePort } from '../charon/store-port.ts';
 import type { Lethe } from '../lethe/api.ts';
 
@@ -14,10 +18,87 @@ export function letheAdapter(lethe: () => Lethe): MemoryStorePort {
     proposalDiff: async ({ base, head, limit, cursor }) =>
       lethe().diff({ baseChangesetId: base, targetChangesetId: head, side: 'target', limit, cursor }),
     originators: async (from, to) => lethe().originators(from, to),
-    commitDetached: (input) => lethe().commit({ ...input, advanceRef: false }),
+    findMemory: async (projectId, memoryId, head) => findMemory(lethe(), projectId, memoryId, head)?.memory,
+    changedSince: async (input) => changedSince(lethe(), input),
+    changedBetween: async (from, to) => changedBetween(lethe(), from, to),
+    commitDetached: (input) => lethe().commit({ ...input, advanceRef: false, mayRestore: true }),
+    commitToNewRef: async (input) => {
+      if (lethe().findRef(input.projectId, input.refName) !== undefined) throw refExists(input.refName);
+      const [expectedHead] = input.parentIds;
+      return lethe().commitCreatingRef({ ...input, expectedHead, advanceRef: true, mayRestore: true });
+    },
+    detectConflicts: async (sides) => lethe().detectConflicts(sides),
+    persistConflicts: (input) => lethe().persistConflicts(input),
+    resolveConflict: (input) => lethe().resolveConflict(input),
+    retireConflicts: (input) => lethe().retireConflicts(input),
+    listConflicts: async (input) => lethe().listConflicts(input),
+    recordOutput: async ({ headChangesetId, ...input }) => {
+      await lethe().recordOutputManifest({ ...input, headChangesetId, resultingChangesetId: headChangesetId });
+    },
     advance: (input) => lethe().advance(input),
     findAdvance: async (by) => lethe().findAdvance(by),
     findChangesetByKey: async (projectId, authorPrincipal, idempotencyKey) =>
       lethe().findChangesetByKey(projectId, authorPrincipal, idempotencyKey),
   };
+}
+
+/** A memory at a changeset with the newest of its relationships; undefined when that has never known it. */
+function findMemory(
+  lethe: Lethe,
+  projectId: ProjectId,
+  memoryId: string,
+  headChangesetId: ChangesetId,
+  limit = 1,
+): ReturnType<Lethe['getMemory']> | undefined {
+  const known = memoryIdSchema.safeParse(memoryId);
+  if (!known.success) return undefined;
+  try {
+    return lethe.getMemory({ projectId, memoryId: known.data, headChangesetId, limit });
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === 'MEMORY_NOT_FOUND') return undefined;
+    throw thrown;
+  }
+}
+
+/** Cost follows the memories that are named and their newest relationships, never what happened since. */
+function changedSince(
+  lethe: Lethe,
+  input: Parameters<MemoryStorePort['changedSince']>[0],
+): Awaited<ReturnType<MemoryStorePort['changedSince']>> {
+  const { projectId, memoryIds, from, to } = input;
+  return memoryIds.filter((memoryId) => {
+    const before = findMemory(lethe, projectId, memoryId, from);
+    const after = findMemory(lethe, projectId, memoryId, to, listLimitMax);
+    if (before?.memory.last_changeset_id !== after?.memory.last_changeset_id) return true;
+    return (after?.relationships ?? []).some(
+      (one) => one.from_memory_id === memoryId && !lethe.isAncestor(one.changeset_id, from),
+    );
+  });
+}
+
+/** Memories in the order of the ops that changed them, each once. */
+function changedBetween(lethe: Lethe, from: ChangesetId, to: ChangesetId): readonly string[] {
+  const changed = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = lethe.diff({
+      baseChangesetId: from,
+      targetChangesetId: to,
+      side: 'both',
+      limit: listLimitMax,
+      cursor,
+    });
+    for (const category of diffCategories) {
+      for (const { memory_id: memoryId, before } of page[category]) {
+        if (before !== null) changed.add(before.memory_id);
+        changed.add(memoryId);
+      }
+    }
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  return [...changed];
+}
+
+function refExists(refName: RefName): Fault {
+  return new Fault('REF_EXISTS', 'The branch exists already. Try again: another name is taken then.', { ref: refName });
 }

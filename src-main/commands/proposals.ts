@@ -1,7 +1,7 @@
 import type { CommandOutput, ParsedInput } from '../../src-preload/contract/commands/table.ts';
 import { digestSchema, findingIdSchema, type ProposalId, proposalIdSchema } from '../../src-preload/contract/ids.ts';
 import { listLimitDefault } from '../../src-preload/contract/limits.ts';
-import type { Proposal } from '../../src-preload/contract/proposal.ts';
+import type { Proposal, ProposalDetail } from '../../src-preload/contract/proposal.ts';
 import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller, Charon, ReplayKey } from '../charon/api.ts';
@@ -34,19 +34,29 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
           headChangesetId: input.head_changeset_id,
           baseChangesetId: input.base_changeset_id,
           message: input.message,
+          selectedOps: input.selected_ops,
         };
         return charon.propose(caller, asked, {
           key: replayKey('memory.merge_propose', call),
           requestDigest: call.requestDigest,
         });
       },
-      effects: (proposal) => [proposal.proposal_id, proposal.proposal_digest],
+      effects: proposalEffects,
     }),
-    bind(rowOf('memory.revert_propose'), { run: comesNext }),
-    bind(rowOf('conflict.list'), { run: comesNext }),
-    bind(rowOf('proposal.draft_resolution'), { run: comesNext }),
-    bind(rowOf('proposal.drop_resolution'), { run: comesNext }),
-    bind(rowOf('proposal.revert_advance'), { run: comesNext }),
+    bind(rowOf('memory.revert_propose'), {
+      objects: (input) => [input.changeset_id],
+      replay: (call) => replayProposal(charon, replayKey('memory.revert_propose', call), call.requestDigest),
+      prepare: ({ input }) => void lethe.getProject(input.project),
+      run: (call) => {
+        const { project: projectId, changeset_id: changesetId, message } = call.input;
+        return charon.proposeRevert(
+          call.caller,
+          { kind: 'changeset', projectId, changesetId, message },
+          { key: replayKey('memory.revert_propose', call), requestDigest: call.requestDigest },
+        );
+      },
+      effects: proposalEffects,
+    }),
     bind(rowOf('memory.merge_review'), {
       check: (input, caller) => {
         if (caller.credential.kind === 'owner') requireSeenState(input);
@@ -120,23 +130,29 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       objects,
       run: async ({ input, caller }) => {
         const read = (limit: number) => charon.showProposal(caller, input.proposal_id, { limit, cursor: input.cursor });
-        const page = await fitPage(listLimitDefault, read, ({ diff }) => countItems(diff));
-        return { ...page, ...nextCursor(page.diff.next_cursor) };
+        return fitPage(listLimitDefault, read, countShown);
       },
       effects: (proposal) => [proposal.proposal_digest, proposal.target_head],
     }),
   ];
 }
 
-function comesNext(): never {
-  throw new Fault('STORE_UNAVAILABLE', 'The store does not do this yet.');
-}
-
-async function locateProposal(charon: Charon, proposalId: ProposalId): Promise<Located> {
+/** The project of a proposal, and what to say to who may not know of it. */
+export async function locateProposal(charon: Charon, proposalId: ProposalId): Promise<Located> {
   const missing = proposalNotFound(proposalId);
   const proposal = await charon.findProposal(proposalId);
   if (proposal === undefined) throw missing;
   return { projectId: proposal.project_id, missing };
+}
+
+/** What the audit keeps about a proposal that was filed. */
+export function proposalEffects(proposal: Proposal): readonly string[] {
+  return [proposal.proposal_id, proposal.proposal_digest, proposal.head_changeset_id];
+}
+
+/** Items of a page of a proposal: its conflicts and its changes. */
+export function countShown({ conflicts, diff }: ProposalDetail): number {
+  return conflicts.length + countItems(diff);
 }
 
 /** Whose proposal it is; the policy engine itself looks at the authors of its changesets too, in its own transaction. */
@@ -175,7 +191,12 @@ function replayKey(command: string, call: Call<Keyed>): ReplayKey {
   };
 }
 
-async function replayProposal(charon: Charon, key: ReplayKey, requestDigest: string): Promise<Proposal | undefined> {
+/** The proposal that the same request was answered with. */
+export async function replayProposal(
+  charon: Charon,
+  key: ReplayKey,
+  requestDigest: string,
+): Promise<Proposal | undefined> {
   const known = charon.findReplay(key, requestDigest);
   if (known === undefined) return undefined;
   const [answered] = known;

@@ -12,6 +12,7 @@ import { principalCommands } from './principals.ts';
 import { projectCommands } from './projects.ts';
 import { proposalCommands } from './proposals.ts';
 import { refCommands } from './refs.ts';
+import { resolutionCommands } from './resolutions.ts';
 
 /** Every command by its name, in the order of the table; each row has exactly one handler. */
 export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundCommand> {
@@ -20,6 +21,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     memoryStateCommands,
     memoryWriteCommands,
     proposalCommands,
+    resolutionCommands,
     projectCommands,
     refCommands,
     principalCommands,

@@ -2,6 +2,12 @@ import type { Migration } from '../../sqlite/migrate.ts';
 import { charon0001Identity } from './charon-0001-identity.ts';
 import { charon0002Audit } from './charon-0002-audit.ts';
 import { charon0003Proposals } from './charon-0003-proposals.ts';
+import { charon0004Resolutions } from './charon-0004-resolutions.ts';
 
 /** The schema of charon.db, in order. A landed migration is never edited. */
-export const charonMigrations: readonly Migration[] = [charon0001Identity, charon0002Audit, charon0003Proposals];
+export const charonMigrations: readonly Migration[] = [
+  charon0001Identity,
+  charon0002Audit,
+  charon0003Proposals,
+  charon0004Resolutions,
+];

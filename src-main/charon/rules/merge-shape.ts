@@ -1,34 +1,46 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
+import type { Conflict } from '../../../src-preload/contract/conflict.ts';
 import type { ChangesetId, ProposalId } from '../../../src-preload/contract/ids.ts';
 import type { MergePreview } from '../../../src-preload/contract/proposal.ts';
 import { Fault } from '../../base/fault.ts';
 
-/** How the target moves (`charon.md` §4): to the head itself, or to a changeset of both. */
+/** Conflicts that a refusal names at most. */
+const namedConflictsMax = 10;
+
+/** How the target moves (`charon.md` §4): to the head itself, to a changeset of both, or to one that takes some of its ops. */
 export type MergeShape =
   | { readonly strategy: 'fast_forward'; readonly newHead: ChangesetId }
-  | { readonly strategy: 'merge_commit'; readonly parentIds: readonly [ChangesetId, ChangesetId] };
-
-/** Ids that a refusal names at most. */
-const namedIdsMax = 100;
+  | { readonly strategy: 'merge_commit'; readonly parentIds: readonly [ChangesetId, ChangesetId] }
+  | { readonly strategy: 'cherry_pick'; readonly parentIds: readonly [ChangesetId] };
 
 /**
- * The shape of a merge of `head` into a target at `preview.target_head`. Throws `NOTHING_TO_MERGE` for a head that the target
- * already contains, `BOTH_SIDES_TOUCHED` naming up to 100 memories that both sides changed.
+ * The shape of a merge of `head` into a target at `preview.target_head`. Throws `NOTHING_TO_MERGE` for what the target already
+ * contains. What needs resolving needs a changeset of its own, so nothing is fast-forwarded then.
+ * @param of.isPick and of.isResolving: whether some ops only are taken, and whether anything is written for conflicts
  */
-export function decideMergeShape(preview: MergePreview, head: ChangesetId): MergeShape {
+export function decideMergeShape(
+  preview: MergePreview,
+  head: ChangesetId,
+  of: { readonly isPick: boolean; readonly isResolving: boolean },
+): MergeShape {
   if (preview.strategy === 'nothing_to_merge') throw nothingToMerge();
-  if (preview.contested_total > 0) {
-    throw new Fault(
-      'BOTH_SIDES_TOUCHED',
-      `Both sides changed ${preview.contested_total} of the same memories since they parted, or one retired what the other keeps in place of a duplicate. Bring the branch up to date with the target and propose it anew.`,
-      {
-        memory_ids: preview.contested_memory_ids.slice(0, namedIdsMax),
-        total: preview.contested_total,
-      },
-    );
-  }
-  if (preview.strategy === 'fast_forward') return { strategy: 'fast_forward', newHead: head };
+  if (of.isPick) return { strategy: 'cherry_pick', parentIds: [preview.target_head] };
+  if (preview.strategy === 'fast_forward' && !of.isResolving) return { strategy: 'fast_forward', newHead: head };
   return { strategy: 'merge_commit', parentIds: [preview.target_head, head] };
+}
+
+/** The refusal of a merge while blocking conflicts are open, naming the first of them (`charon.md` §4). */
+export function openConflicts(open: readonly Conflict[]): Fault {
+  const named = open.slice(0, namedConflictsMax);
+  return new Fault(
+    'OPEN_CONFLICT',
+    `${open.length} blocking ${open.length === 1 ? 'conflict has' : 'conflicts have'} no resolution that can be carried out: ${named.map(({ conflict_id: id }) => id).join(', ')}. The owner drafts one for each, and the proposal is reviewed as it is then.`,
+    {
+      conflict_ids: named.map(({ conflict_id: id }) => id),
+      conflict_keys: named.map(({ conflict_key: key }) => key),
+      total: open.length,
+    },
+  );
 }
 
 /** The target already contains the head. */

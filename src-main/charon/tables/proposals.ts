@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import type { ChangesetId, PrincipalId, ProjectId, ProposalId, Timestamp } from '../../../src-preload/contract/ids.ts';
+import type {
+  ChangesetId,
+  Digest,
+  PrincipalId,
+  ProjectId,
+  ProposalId,
+  Timestamp,
+} from '../../../src-preload/contract/ids.ts';
 import {
   changesetIdSchema,
+  digestSchema,
   principalIdSchema,
   projectIdSchema,
   proposalIdSchema,
@@ -14,8 +22,11 @@ import {
   type ProposalStatus,
   proposalSchema,
   proposalStatusSchema,
+  selectedOpSchema,
 } from '../../../src-preload/contract/proposal.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+
+const selectionSchema = z.array(selectedOpSchema);
 
 const storedProposalSchema = z.strictObject({
   seq: z.int(),
@@ -37,6 +48,11 @@ const storedProposalSchema = z.strictObject({
   resulting_changeset_id: changesetIdSchema.nullable(),
   strategy: mergeStrategySchema.nullable(),
   self_merge: z.int().min(0).max(1),
+  selected_ops: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : selectionSchema.parse(JSON.parse(text)))),
+  decided_digest: digestSchema.nullable(),
 });
 
 /** A proposal as stored. `target_head` is where its target stood when it was filed, and at last when it was decided. */
@@ -44,11 +60,18 @@ export type StoredProposal = z.infer<typeof storedProposalSchema>;
 /** A proposal that is being filed. */
 export type NewProposal = Omit<
   StoredProposal,
-  'seq' | 'status' | 'decided_at' | 'decided_by' | 'resulting_changeset_id' | 'strategy' | 'self_merge'
+  | 'seq'
+  | 'status'
+  | 'decided_at'
+  | 'decided_by'
+  | 'resulting_changeset_id'
+  | 'strategy'
+  | 'self_merge'
+  | 'decided_digest'
 >;
 
 const columns =
-  'seq, proposal_id, kind, project_id, originator, target_ref, base_changeset_id, head_changeset_id, message, created_at, expires_at, expires_ms, status, target_head, decided_at, decided_by, resulting_changeset_id, strategy, self_merge';
+  'seq, proposal_id, kind, project_id, originator, target_ref, base_changeset_id, head_changeset_id, message, created_at, expires_at, expires_ms, status, target_head, decided_at, decided_by, resulting_changeset_id, strategy, self_merge, selected_ops, decided_digest';
 
 /** The stored proposal. */
 export function findStoredProposal(db: ReadableDb, proposalId: ProposalId): StoredProposal | undefined {
@@ -58,9 +81,11 @@ export function findStoredProposal(db: ReadableDb, proposalId: ProposalId): Stor
 
 /** A new pending proposal. */
 export function insertProposal(db: WritableDb, proposal: NewProposal): void {
-  db.command<[string, string, string, string, string, string, string, string, string, string, number, string]>(
-    `INSERT INTO proposals (proposal_id, kind, project_id, originator, target_ref, base_changeset_id, head_changeset_id, message, created_at, expires_at, expires_ms, target_head, status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+  db.command<
+    [string, string, string, string, string, string, string, string, string, string, number, string, string | null]
+  >(
+    `INSERT INTO proposals (proposal_id, kind, project_id, originator, target_ref, base_changeset_id, head_changeset_id, message, created_at, expires_at, expires_ms, target_head, selected_ops, status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
   ).run(
     proposal.proposal_id,
     proposal.kind,
@@ -74,6 +99,7 @@ export function insertProposal(db: WritableDb, proposal: NewProposal): void {
     proposal.expires_at,
     proposal.expires_ms,
     proposal.target_head,
+    proposal.selected_ops === null ? null : JSON.stringify(proposal.selected_ops),
   );
 }
 
@@ -165,6 +191,8 @@ export interface Decision {
   readonly resultingChangesetId: ChangesetId | null;
   readonly strategy: MergeStrategy | null;
   readonly selfMerge: boolean;
+  /** The state that was decided on. */
+  readonly proposalDigest: Digest;
 }
 
 /** Into a terminal state, as a compare-and-set; true when it was in `from`. */
@@ -176,8 +204,8 @@ export function decideProposal(
 ): boolean {
   return (
     db
-      .command<[string, string, string | null, string, string | null, string | null, number, string, string]>(
-        `UPDATE proposals SET status = ?, decided_at = ?, decided_by = ?, target_head = ?, resulting_changeset_id = ?, strategy = ?, self_merge = ?
+      .command<[string, string, string | null, string, string | null, string | null, number, string, string, string]>(
+        `UPDATE proposals SET status = ?, decided_at = ?, decided_by = ?, target_head = ?, resulting_changeset_id = ?, strategy = ?, self_merge = ?, decided_digest = ?
          WHERE proposal_id = ? AND status = ?`,
       )
       .run(
@@ -188,6 +216,7 @@ export function decideProposal(
         decision.resultingChangesetId,
         decision.strategy,
         decision.selfMerge ? 1 : 0,
+        decision.proposalDigest,
         proposalId,
         from,
       ).changes === 1
