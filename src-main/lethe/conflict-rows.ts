@@ -92,7 +92,7 @@ function decodeConflict(
   return {
     conflict_id: row.conflict_id as Digest,
     project_id: row.project_id as ProjectId,
-    ...(row.base_seq === null ? {} : { base_changeset_id: changesetId(row.base_seq) }),
+    base_changeset_id: changesetId(row.base_seq),
     left_changeset_id: changesetId(row.left_seq),
     right_changeset_id: changesetId(row.right_seq),
     conflict_type: row.conflict_type,

@@ -12,7 +12,7 @@ CREATE TABLE memory_conflicts (
   number INTEGER PRIMARY KEY CHECK (number > 0),
   conflict_id TEXT NOT NULL UNIQUE CHECK (length(conflict_id) = 64),
   project_id TEXT NOT NULL REFERENCES memory_projects (project_id),
-  base_seq INTEGER,
+  base_seq INTEGER NOT NULL,
   left_seq INTEGER NOT NULL,
   right_seq INTEGER NOT NULL,
   conflict_type TEXT NOT NULL CHECK (conflict_type IN ('stale_base', 'duplicate_content', 'contradictory_decision',
@@ -64,7 +64,7 @@ CREATE TABLE memory_conflict_events (
   event INTEGER PRIMARY KEY CHECK (event > 0),
   conflict INTEGER NOT NULL REFERENCES memory_conflicts (number),
   kind TEXT NOT NULL CHECK (kind IN ('status', 'bound', 'released')),
-  status TEXT NOT NULL CHECK (status IN ('', 'open', 'resolved', 'rejected', 'superseded', 'canceled', 'deferred')
+  status TEXT NOT NULL CHECK (status IN ('', 'open', 'resolved', 'rejected', 'superseded', 'canceled')
     AND (status <> '') = (kind = 'status')),
   proposal_id TEXT NOT NULL CHECK ((proposal_id = '') = (kind = 'status')),
   at TEXT NOT NULL,

@@ -5,8 +5,7 @@ import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 export interface ConflictColumns {
   readonly conflict_id: string;
   readonly project_id: string;
-  /** Null when none was declared. */
-  readonly base_seq: number | null;
+  readonly base_seq: number;
   readonly left_seq: number;
   readonly right_seq: number;
   readonly conflict_type: ConflictType;
@@ -139,7 +138,7 @@ export function insertConflictRow(
   memories: readonly number[],
 ): number {
   const number = lastConflictNumber(db) + 1;
-  db.command<(string | number | null)[]>(
+  db.command<(string | number)[]>(
     `INSERT INTO memory_conflicts (number, conflict_id, project_id, base_seq, left_seq, right_seq, conflict_type, severity, summary,
        details, conflict_key, created_at, created_ms, row_digest, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ).run(

@@ -51,7 +51,7 @@ function verifyConflict(db: ReadableDb, row: ConflictRow, report: Report): void 
   if (encodePlain(details) !== row.details) report('its details are not stored in their one form');
   const id = conflictId({
     project_id: row.project_id,
-    ...(row.base_seq === null ? {} : { base_changeset_id: changesetIdOf(db, row.base_seq) }),
+    base_changeset_id: changesetIdOf(db, row.base_seq),
     left_changeset_id: changesetIdOf(db, row.left_seq),
     right_changeset_id: changesetIdOf(db, row.right_seq),
     conflict_type: row.conflict_type,
