@@ -54,6 +54,8 @@ export function startUpkeep(deps: {
   let expiring: Promise<void> = expire();
   const sweep = setInterval(() => {
     expiring = expire();
+    // Also where nobody writes, the indexes are looked after, one step at a time.
+    later(0);
   }, expireEveryMs);
   sweep.unref();
   const unsubscribe = events.subscribe((event) => {

@@ -21,7 +21,7 @@ export interface ExcludedPage {
 /**
  * The memories that the head knows and a page does not show, most recently touched first, each with its reason (`L214`):
  * retired, and by what; withheld, and by which conflict; kept out by a part of the filter; or beyond the limit. A page ends
- * with `bounds.readMax` touches looked at, short, and the next goes on (`L107`).
+ * with `bounds.leftOutMax` touches looked at, short, and the next goes on (`L107`).
  * @param shown numbers of the memories that the page shows
  * @param below only memories that an earlier op than this one touched last
  */
@@ -33,7 +33,7 @@ export function findExcluded(question: PageQuestion, shown: ReadonlySet<number>,
   let left: number | undefined;
   for (const touch of walkTouchesBack(sight, head, below)) {
     // An op touches two memories at most: a page ends between two ops.
-    const isFull = looked >= bounds.readMax || reasons.length >= excludedPerPageMax || bytes >= excludedBytesMax;
+    const isFull = looked >= bounds.leftOutMax || reasons.length >= excludedPerPageMax || bytes >= excludedBytesMax;
     if (isFull && touch.key !== left) return { reasons, next: left };
     left = touch.key;
     looked += 1;

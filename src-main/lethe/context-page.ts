@@ -19,9 +19,11 @@ export interface ContextBounds {
   readonly scanMax: number;
   /** Memories whose text is read for the filter, or that are shown. */
   readonly readMax: number;
+  /** Touches that are looked at for what is left out. */
+  readonly leftOutMax: number;
 }
 
-export const contextBounds: ContextBounds = { scanMax: 4_096, readMax: 1_024 };
+export const contextBounds: ContextBounds = { scanMax: 4_096, readMax: 1_024, leftOutMax: 1_024 };
 
 /** What a page of context is about. */
 export interface PageQuestion {

@@ -40,7 +40,7 @@ import {
 
 /** How a context is read where it is not read as of today. */
 export interface ContextOptions {
-  readonly bounds?: ContextBounds | undefined;
+  readonly bounds?: Partial<ContextBounds> | undefined;
   readonly textHealth?: TextHealth | undefined;
   /** What a manifest pinned of conflicts, in the place of today's (`lethe.md` §0.6). */
   readonly pinned?: { readonly conflictIds: readonly string[]; readonly withheld: PinnedWithheld } | undefined;
@@ -120,10 +120,11 @@ function openQuestion(
   head: Place,
   input: ContextInput,
   { memories }: Withheld,
-  { bounds = contextBounds, textHealth = openTextHealth() }: ContextOptions,
+  { bounds, textHealth = openTextHealth() }: ContextOptions,
 ): PageQuestion {
   return {
-    ...{ db, sight, head, projectId: input.projectId, query: input.query ?? '', limit: input.limit, bounds },
+    ...{ db, sight, head, projectId: input.projectId, query: input.query ?? '', limit: input.limit },
+    bounds: { ...contextBounds, ...bounds },
     ...{ filter: input, sieve: openSieve(db, input), withheld: memories, total: head.active - memories.size },
     ...{ accepted: openAccepted(db), textHealth },
   };
