@@ -40,13 +40,17 @@ export function readTuning(env: Environment): StoreTuning {
   };
 }
 
-function readWhole(env: Environment, name: string, unset: number, max: number): number {
+function readWhole(env: Environment, name: string, unset: number, max: number, min = 1): number {
   const text = (env[name] ?? '').trim();
   if (text === '') return unset;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= 1 && value <= max) return value;
-  throw new Fault('HOME_INVALID', `${name} must be a whole number from 1 to ${max}.`, { variable: name });
+  if (value >= min && value <= max) return value;
+  throw new Fault('HOME_INVALID', `${name} must be a whole number from ${min} to ${max}.`, { variable: name });
 }
+
+/** Which routes the store's own HTTP protocol serves (`lethe.md` §1.5): those of sessions, those of memory, or both. */
+export const letheModes = ['legacy', 'git', 'hybrid'] as const;
+export type LetheMode = (typeof letheModes)[number];
 
 /** Who may reach the store's own HTTP protocol, as the environment says it (`lethe.md` §1.5, §9.2). */
 export interface LetheHttpEnvironment {
@@ -54,16 +58,25 @@ export interface LetheHttpEnvironment {
   readonly insecureBind: boolean;
   /** Names under which it is reached beside those of this machine. */
   readonly hostNames: readonly string[];
+  readonly mode: LetheMode;
+  readonly retention: AssemblyRetentionSetting;
+}
+
+/** How long assemblies of sessions are kept; undefined keeps them. */
+export interface AssemblyRetentionSetting {
+  readonly daysMax: number | undefined;
+  readonly perSessionMax: number | undefined;
 }
 
 /**
- * `LETHE_TRUST`, `LETHE_ALLOW_INSECURE_BIND` (exactly `1`), `LETHE_HTTP_HOSTS` (names with commas), and `LETHE_MODE`, of which
- * `git` is the one that is served (H14). Throws HOME_INVALID.
+ * `LETHE_TRUST`, `LETHE_ALLOW_INSECURE_BIND` (exactly `1`), `LETHE_HTTP_HOSTS` (names with commas), `LETHE_MODE`, and how long
+ * assemblies are kept: `LETHE_ASSEMBLY_RETENTION_DAYS` and `LETHE_ASSEMBLY_MAX_PER_SESSION`, 0 for ever (H14). Throws HOME_INVALID.
  */
 export function readLetheHttp(env: Environment): LetheHttpEnvironment {
-  const mode = (env.LETHE_MODE ?? '').trim().toLowerCase();
-  if (mode !== '' && mode !== 'git') {
-    throw new Fault('HOME_INVALID', 'LETHE_MODE must be git: the session API is not offered here. Leave it unset.', {
+  const word = (env.LETHE_MODE ?? '').trim().toLowerCase() || 'git';
+  const mode = letheModes.find((one) => one === word);
+  if (mode === undefined) {
+    throw new Fault('HOME_INVALID', `LETHE_MODE must be ${letheModes.join(', ')}. Leave it unset for git.`, {
       variable: 'LETHE_MODE',
     });
   }
@@ -78,5 +91,10 @@ export function readLetheHttp(env: Environment): LetheHttpEnvironment {
     trust,
     insecureBind: env.LETHE_ALLOW_INSECURE_BIND === '1',
     hostNames: hostNames.filter((name) => name !== ''),
+    mode,
+    retention: {
+      daysMax: readWhole(env, 'LETHE_ASSEMBLY_RETENTION_DAYS', 30, 36_500, 0) || undefined,
+      perSessionMax: readWhole(env, 'LETHE_ASSEMBLY_MAX_PER_SESSION', 500, 1_000_000, 0) || undefined,
+    },
   };
 }

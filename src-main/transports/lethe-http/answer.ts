@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type Encodable, encodePlain } from '../../canonical/json.ts';
 
 /** What a route answers with: status, media type, and the body's text. */
@@ -5,6 +6,8 @@ export interface Answer {
   readonly status: number;
   readonly type: string | undefined;
   readonly body: string;
+  /** Takes over the body of an answer that stays open. */
+  readonly stream?: (response: ServerResponse) => void;
 }
 
 /** One JSON value and a newline, in the encoding of the protocol (`lethe.md` §1.0). */

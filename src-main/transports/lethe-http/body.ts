@@ -34,6 +34,11 @@ export const textsField = z
 /** Objects of free form. */
 export const objectsField = z.array(jsonObjectSchema).default([]);
 
+/** An object with the fields of `shape`, read as a body is. */
+export function recordField<Shape extends z.ZodObject>(shape: Shape) {
+  return z.preprocess(foldNames, shape);
+}
+
 /** A list of objects with the fields of `shape`, each read as a body is. */
 export function recordsField<Shape extends z.ZodObject>(shape: Shape) {
   return z.array(z.preprocess((value) => (value === null ? {} : foldNames(value)), shape)).default([]);

@@ -14,6 +14,7 @@ import {
   type RouteDeps,
   required,
 } from './route.ts';
+import { sessionOfManifest } from './session-fields.ts';
 import { encodeContext, encodeManifest } from './wire.ts';
 
 const reasonsField = z.record(z.string(), z.string().nullable()).default({});
@@ -39,13 +40,14 @@ const manifestBody = z.object({
 });
 
 /** Manifests (`lethe.md` §1.2, §2.5, §0.5). Static places: they come before the routes of projects. */
-export function manifestRoutes({ lethe }: RouteDeps): readonly Route[] {
+export function manifestRoutes(deps: RouteDeps): readonly Route[] {
+  const { lethe } = deps;
   const getOne = (asked: Asked): Manifest => lethe.getManifest(asManifest(param(asked, 'id')));
   return [
     {
       method: 'POST',
       pattern: '/memory/manifests',
-      answer: async (asked) => json(encodeManifest(await lethe.recordManifest(inputOf(asked))), 201),
+      answer: async (asked) => json(encodeManifest(await lethe.recordManifest(inputOf(deps, asked))), 201),
     },
     {
       method: 'GET',
@@ -63,14 +65,15 @@ export function manifestRoutes({ lethe }: RouteDeps): readonly Route[] {
   ];
 }
 
-function inputOf(asked: Asked): ManifestInput {
+function inputOf(deps: RouteDeps, asked: Asked): ManifestInput {
   const body = readBody(asked.body, manifestBody);
+  const projectId = asProject(required('project_id', body.project_id));
   const optional = <Value>(text: string, as: (text: string) => Value): Value | undefined =>
     text === '' ? undefined : as(text);
   const same = (text: string): string => text;
   return {
     direction: directionOf(required('direction', body.direction)),
-    projectId: asProject(required('project_id', body.project_id)),
+    projectId,
     refName: required('ref_name', body.ref_name),
     headChangesetId: asChangeset(required('head_changeset_id', body.head_changeset_id)),
     baseChangesetId: optional(body.base_changeset_id, asChangeset),
@@ -81,7 +84,7 @@ function inputOf(asked: Asked): ManifestInput {
     inclusionReasons: reasonsOf(body.inclusion_reasons),
     exclusionReasons: reasonsOf(body.exclusion_reasons),
     unresolvedConflicts: body.unresolved_conflicts,
-    sessionId: body.session_id,
+    sessionId: sessionOfManifest(deps, projectId, body.session_id),
     actorId: body.actor_id,
     manifestId: optional(body.manifest_id, same),
     createdAt: optional(body.created_at, same),

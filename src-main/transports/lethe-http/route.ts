@@ -12,16 +12,23 @@ import {
 import { attributionBytesMax, queryBytesMax } from '../../../src-preload/contract/limits.ts';
 import { Fault } from '../../base/fault.ts';
 import { utf8Length } from '../../canonical/text.ts';
+import type { LetheMode } from '../../home/environment.ts';
 import type { Lethe } from '../../lethe/api.ts';
+import type { AssemblyRetention } from '../../lethe/session-api.ts';
 import type { Answer } from './answer.ts';
 import type { LetheMetrics } from './metrics.ts';
 import { decodeSegment } from './path.ts';
+import type { LiveFeed } from './session-live.ts';
 
 /** What the routes work with. */
 export interface RouteDeps {
   readonly lethe: Lethe;
   readonly metrics: LetheMetrics;
   readonly monotonicMs: () => number;
+  /** Which routes are served (`lethe.md` §1.5). */
+  readonly mode: LetheMode;
+  readonly live: LiveFeed;
+  readonly retention: AssemblyRetention;
 }
 
 /** One request as a route sees it. Fields are read as `lethe.md` §1.0 says; what is left out is an empty text. */
@@ -35,9 +42,11 @@ export interface Asked {
 
 /** A route: its place and what it answers. The first route that fits both place and method is taken. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   /** Below `/api`, with `{names}` for single segments. */
   readonly pattern: string;
+  /** Not below `/api`. */
+  readonly atRoot?: boolean;
   /** A POST that writes nothing, or decides by its body: it passes the recovery gate. */
   readonly reads?: boolean;
   /** A POST whose body is not even read. */

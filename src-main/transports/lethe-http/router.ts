@@ -8,11 +8,14 @@ export type Place =
   | { readonly kind: 'answer'; readonly answer: Answer };
 
 /**
- * Finds the route of a URL (`lethe.md` §1.0): below `/api` only, no trailing slash; an unknown path is 404 in plain text and a
+ * Finds the route of a URL (`lethe.md` §1.0): below `/api` unless it stands at the root, no trailing slash; an unknown path is 404 in plain text and a
  * known one with another method 405 without a body, both without a look at the key.
  */
 export function createRouter(routes: readonly Route[]): (method: string, url: string) => Place {
-  const table = routes.map((route) => ({ route, pattern: ['api', ...route.pattern.slice(1).split('/')] }));
+  const table = routes.map((route) => {
+    const segments = route.pattern.slice(1).split('/');
+    return { route, pattern: route.atRoot === true ? segments : ['api', ...segments] };
+  });
   return (method, url) => {
     const [path = '', query = ''] = splitOnce(url, '?');
     const read = readPath(path);

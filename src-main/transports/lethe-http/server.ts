@@ -5,7 +5,9 @@ import { requestBytesMax } from '../../../src-preload/contract/limits.ts';
 import { assert } from '../../base/assert.ts';
 import { Fault, toFault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import type { LetheMode } from '../../home/environment.ts';
 import type { Lethe } from '../../lethe/api.ts';
+import type { AssemblyRetention } from '../../lethe/session-api.ts';
 import { logOwnFault } from '../door-server.ts';
 import { portTaken } from '../listen.ts';
 import { addressesOf, decideGuard, headerValues, type OwnAddresses } from '../request-guard.ts';
@@ -22,6 +24,12 @@ import { recoveryText, refusalOfFault } from './refusal-text.ts';
 import type { Route, RouteDeps } from './route.ts';
 import { createRouter, type Place } from './router.ts';
 import { serviceRoutes } from './service-routes.ts';
+import { sessionAssemblyRoutes } from './session-assembly-routes.ts';
+import { sessionEventRoutes } from './session-event-routes.ts';
+import { createLiveFeed, type LiveBounds } from './session-live.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { sessionThreadRoutes } from './session-thread-routes.ts';
+import { interruptAll, startPruning } from './session-upkeep.ts';
 import { stateRoutes } from './state-routes.ts';
 
 /** How long the door waits, in milliseconds (`lethe.md` §1.0). */
@@ -50,6 +58,11 @@ export interface LetheHttpOptions {
   readonly insecureBind: boolean;
   /** Opened for recovery: nothing is written (`lethe.md` D13). */
   readonly recovery: boolean;
+  /** Which routes are served; left out, those of memory. */
+  readonly mode?: LetheMode | undefined;
+  /** How long assemblies are kept; left out, for ever. */
+  readonly retention?: AssemblyRetention | undefined;
+  readonly liveBounds?: LiveBounds | undefined;
   readonly log: Log;
   readonly times?: Partial<LetheHttpTimes> | undefined;
 }
@@ -63,16 +76,22 @@ export interface LetheHttp {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Every route, static places before those that hold a project (`lethe.md` §1.2). */
+/** Every route of a mode, static places before those that hold a project (`lethe.md` §1.2, §1.5). */
 export function letheRoutes(deps: RouteDeps): readonly Route[] {
-  return [
-    ...serviceRoutes(deps),
+  const sessions = [
+    ...sessionRoutes(deps),
+    ...sessionEventRoutes(deps),
+    ...sessionThreadRoutes(deps),
+    ...sessionAssemblyRoutes(deps),
+  ];
+  const memory = [
     ...manifestRoutes(deps),
     ...changesetRoutes(deps),
     ...refRoutes(deps),
     ...stateRoutes(deps),
     ...conflictRoutes(deps),
   ];
+  return [...serviceRoutes(deps), ...(deps.mode === 'git' ? [] : sessions), ...(deps.mode === 'legacy' ? [] : memory)];
 }
 
 /**
@@ -90,7 +109,9 @@ export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHtt
   const metrics = createLetheMetrics();
   const monotonicMs = (): number => performance.now();
   const lethe = measuredLethe(options.lethe, metrics, monotonicMs);
-  const deps: RouteDeps = { lethe, metrics, monotonicMs };
+  const live = createLiveFeed(options.liveBounds);
+  const { mode = 'git', retention = { daysMax: undefined, perSessionMax: undefined } } = options;
+  const deps: RouteDeps = { lethe, metrics, monotonicMs, mode, live, retention };
   const route = createRouter(letheRoutes(deps));
   let ours: OwnAddresses = addressesOf([], 0);
   const server = createServer(
@@ -108,7 +129,18 @@ export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHtt
   server.maxConnections = 2_048;
   const port = await listen(server, bind);
   ours = addressesOf(namesOf(bind, options.hostNames), port);
-  return { url: `http://${shownHost(bind)}:${port}/api`, port, close: () => close(server, times.closeMs) };
+  const holdsSessions = mode !== 'git' && !options.recovery;
+  const pruning = holdsSessions ? startPruning(lethe, retention, log) : undefined;
+  return {
+    url: `http://${shownHost(bind)}:${port}/api`,
+    port,
+    close: async () => {
+      live.close();
+      await pruning?.stop();
+      await close(server, times.closeMs);
+      if (holdsSessions) await interruptAll(lethe, log);
+    },
+  };
 }
 
 function listen(server: Server, { host, port }: Bind): Promise<number> {
@@ -160,7 +192,7 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearTimeout(force);
 }
 
-interface Serving extends LetheHttpOptions, RouteDeps {
+interface Serving extends Omit<LetheHttpOptions, 'mode' | 'retention'>, RouteDeps {
   readonly route: (method: string, url: string) => Place;
   readonly times: LetheHttpTimes;
 }
@@ -193,7 +225,7 @@ async function decide(serving: Serving, ours: OwnAddresses, request: IncomingMes
   if (stranger !== undefined) return stranger;
   try {
     const { route, asked } = place;
-    const hasBody = route.method === 'POST' && route.ignoresBody !== true;
+    const hasBody = route.method !== 'GET' && route.ignoresBody !== true;
     const body = hasBody ? await readBytes(request) : Buffer.alloc(0);
     return await inTime(serving, route, async () => route.answer({ ...asked, body }));
   } catch (thrown) {
@@ -260,6 +292,10 @@ function send(request: IncomingMessage, response: ServerResponse, answer: Answer
   response.setHeader('cache-control', 'no-store');
   response.setHeader('x-content-type-options', 'nosniff');
   if (answer.type !== undefined) response.setHeader('content-type', answer.type);
+  if (answer.stream !== undefined) {
+    answer.stream(response);
+    return;
+  }
   response.setHeader('content-length', Buffer.byteLength(answer.body));
   // What is left of a body is not waited for: the connection ends with the answer.
   if (!request.complete) response.setHeader('connection', 'close');

@@ -2,11 +2,8 @@ import { toFault } from '../../base/fault.ts';
 import { json, plainText, refusal } from './answer.ts';
 import type { Route, RouteDeps } from './route.ts';
 
-/** The one mode that is served: the Memory Git routes. */
-export const mode = 'git';
-
 /** Service routes (`lethe.md` §1.1). */
-export function serviceRoutes({ lethe, metrics }: RouteDeps): readonly Route[] {
+export function serviceRoutes({ lethe, metrics, mode }: RouteDeps): readonly Route[] {
   return [
     { method: 'GET', pattern: '/health', answer: () => json({ mode, status: 'ok' }) },
     {
@@ -27,11 +24,10 @@ export function serviceRoutes({ lethe, metrics }: RouteDeps): readonly Route[] {
       pattern: '/metrics',
       answer: async () => plainText(200, 'text/plain; version=0.0.4', await metrics.text()),
     },
-    // These are counts of the session API; the store in this mode holds nothing of it.
     {
       method: 'GET',
       pattern: '/stats',
-      answer: () => json({ sessions: 0, events: 0, checkpoints: 0, flags: 0, threads: 0 }),
+      answer: () => json({ ...lethe.countSessionRows() }),
     },
   ];
 }

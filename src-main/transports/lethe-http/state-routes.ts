@@ -29,6 +29,7 @@ import {
   type RouteDeps,
   required,
 } from './route.ts';
+import { sessionOfManifest } from './session-fields.ts';
 import { encodeContext, encodeMatch, encodeMemory, encodeRelationship, encodeReport, encodeStep } from './wire.ts';
 
 const contextBody = z.object({
@@ -99,8 +100,9 @@ function askContext(deps: RouteDeps, asked: Asked): Promise<Answer> {
     cursor: body.cursor || undefined,
   };
   const actorId = boundedName('actor_id', body.actor_id);
-  const sessionId = boundedName('session_id', body.session_id);
-  return answerContext(deps, input, body.create_manifest ? { actorId, sessionId } : undefined);
+  const named = boundedName('session_id', body.session_id);
+  if (!body.create_manifest) return answerContext(deps, input);
+  return answerContext(deps, input, { actorId, sessionId: sessionOfManifest(deps, input.projectId, named) });
 }
 
 /** A context, pinned when `pin` says for whom. What no head of the ref reaches is 400, and so is a damaged history (§1.2). */
