@@ -280,6 +280,8 @@ test('T83 a series begins with its first count, and times are histograms by rout
   await door.get('/memory/demo/verify');
   const head = (await door.get(`/memory/demo/refs/resolve?name=${branch}`)).value.head_changeset_id;
   await door.post(`/memory/changesets/${head}/diff`, { base_changeset_id: root });
+  const sides = { base_changeset_id: root, left_changeset_id: root, right_changeset_id: head };
+  await door.post('/memory/demo/conflicts/detect', sides);
   await merge(door, root, head);
   await door.post('/memory/demo/refs/merge', {
     ...{ ref_name: 'refs/shared/main', expected_head: root, new_head: head, merge_proposal_id: testProposal },
@@ -306,6 +308,7 @@ test('T83 a series begins with its first count, and times are histograms by rout
     ['context', 3],
     ['search', 1],
     ['diff', 1],
+    ['detection', 1],
     ['verify', 1],
     ['advance', 2],
   ])
