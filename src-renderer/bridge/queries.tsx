@@ -102,6 +102,14 @@ export function useEngineCommand<Name extends CommandName>(
   });
 }
 
+/** Asks the engine once, outside of what is kept current. Rejects with a Refusal. */
+export type Ask = Client['request'];
+
+/** The way to ask while something is being done. */
+export function useAsk(): Ask {
+  return useClient().request;
+}
+
 /** How the desk stands to its engine, live. */
 export function useConnection(): ConnectionState {
   const { connection } = useClient();

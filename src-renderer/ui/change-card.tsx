@@ -8,13 +8,22 @@ import { MemoryLine, MemoryText } from './memory-text.tsx';
 import { plainLine } from './visible-text.ts';
 import { shortMemoryId } from './words.ts';
 
+/** How a change that can be ticked is ticked. */
+export interface Tick {
+  readonly ticked: boolean;
+  /** Another ticked change needs it: it comes along, and cannot be left out. */
+  readonly along: boolean;
+  readonly toggle: () => void;
+}
+
 interface ChangeCardProps {
   readonly change: Change;
   readonly nameOf: (principalId: string) => string;
+  readonly tick?: Tick | undefined;
 }
 
 /** One change: operation, why, before → after, lineage, evidence. */
-export function ChangeCard({ change, nameOf }: ChangeCardProps) {
+export function ChangeCard({ change, nameOf, tick }: ChangeCardProps) {
   const { item } = change;
   const words = opWords[item.op_type];
   const fields = fieldChanges(item);
@@ -24,7 +33,22 @@ export function ChangeCard({ change, nameOf }: ChangeCardProps) {
   return (
     <article className="mg-card mg-change" data-tone={words.tone}>
       <header className="mg-change-head">
+        {tick !== undefined && (
+          <input
+            type="checkbox"
+            className="mg-change-tick"
+            aria-label={`Pick: ${changeVerb(change)} ${plainLine(shortMemoryId(item.memory_id), 60)}`}
+            checked={tick.ticked || tick.along}
+            disabled={tick.along}
+            onChange={tick.toggle}
+          />
+        )}
         <strong>{changeVerb(change)}</strong>
+        {tick?.along === true && (
+          <span className="mg-chip" data-tone="noted">
+            needed by what is ticked
+          </span>
+        )}
         <Id id={item.memory_id} of="memory id" label={shortMemoryId(item.memory_id)} />
         {item.target_event_id !== undefined && item.target_event_id !== item.memory_id && (
           <span>

@@ -71,6 +71,13 @@ export function stamp(at: string | number): string {
   return stampFormat.format(new Date(at));
 }
 
+/** The first line of a message, cut to so many characters. */
+export function firstLine(message: string, charsMax: number): string {
+  const [line = ''] = message.split('\n');
+  const characters = [...line];
+  return characters.length <= charsMax ? line : `${characters.slice(0, charsMax - 1).join('')}…`;
+}
+
 /** A ref without the part that every ref has: "shared/main". */
 export function shortRef(refName: string): string {
   return refName.replace(/^refs\//, '');

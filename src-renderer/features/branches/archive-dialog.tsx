@@ -1,7 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { useState } from 'react';
-import { useEngineCommand } from '../../bridge/queries.tsx';
-import { type Refusal, refusalOf } from '../../bridge/refusal.ts';
+import { useAct } from '../../bridge/act.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { shortRef } from '../../ui/words.ts';
@@ -15,32 +13,24 @@ interface ArchiveDialogProps {
 
 /** Asks before a branch ends where it stands. */
 export function ArchiveDialog({ project, branch, close }: ArchiveDialogProps) {
-  const archive = useEngineCommand('ref.archive');
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { ref } = branch;
-  const run = async (): Promise<void> => {
-    setRefusal(null);
-    try {
-      await archive.mutateAsync({ project, ref_name: ref.ref_name, expected_head: ref.head_changeset_id });
-      notifications.show({ message: `${shortRef(ref.ref_name)} is archived. Its history stays.` });
-      close();
-    } catch (error) {
-      setRefusal(refusalOf(error));
-    }
-  };
+  const name = plainLine(shortRef(ref.ref_name), 200);
+  const { send, busy, refusal } = useAct('ref.archive', () => {
+    notifications.show({ message: `${name} is archived. Its history stays.` });
+    close();
+  });
   return (
     <ConfirmDialog
       opened
       title="Archive this branch"
       confirm="Archive branch"
-      busy={archive.isPending}
+      busy={busy}
       refusal={refusal}
       onClose={close}
-      onConfirm={() => void run()}
+      onConfirm={() => send({ project, ref_name: ref.ref_name, expected_head: ref.head_changeset_id })}
     >
-      <strong className="mg-mono">{plainLine(shortRef(ref.ref_name), 200)}</strong> leaves the lists and takes no more
-      commits. All of its history stays, and its name stays taken. This cannot be undone; a new branch can start at its
-      head.
+      <strong className="mg-mono">{name}</strong> leaves the lists and takes no more commits. All of its history stays,
+      and its name stays taken. This cannot be undone; a new branch can start at its head.
     </ConfirmDialog>
   );
 }

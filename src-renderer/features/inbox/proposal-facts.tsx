@@ -1,3 +1,6 @@
+import { Button } from '@mantine/core';
+import { Undo2 } from 'lucide-react';
+import { useState } from 'react';
 import type { ProposalDetail } from '../../../src-preload/contract/proposal.ts';
 import { useEngineQuery } from '../../bridge/queries.tsx';
 import { Id } from '../../ui/id.tsx';
@@ -5,6 +8,7 @@ import { formatRoute } from '../../ui/routes.ts';
 import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
 import { count } from '../../ui/words.ts';
+import { UndoDialog } from './undo-dialog.tsx';
 
 interface ProposalFactsProps {
   readonly proposal: ProposalDetail;
@@ -48,12 +52,19 @@ export function ProposalFacts({ proposal, nameOf }: ProposalFactsProps) {
           compare
         </a>
       </dd>
+      {proposal.selected_ops !== null && (
+        <>
+          <dt>Cherry-pick</dt>
+          <dd>{count(proposal.selected_ops.length, 'operation')} of that head, and nothing else of it</dd>
+        </>
+      )}
       <Ending proposal={proposal} nameOf={nameOf} />
     </dl>
   );
 }
 
 function Ending({ proposal, nameOf }: ProposalFactsProps) {
+  const [undoing, setUndoing] = useState(false);
   if (proposal.status === 'pending') {
     return (
       <>
@@ -82,7 +93,22 @@ function Ending({ proposal, nameOf }: ProposalFactsProps) {
             <Id id={proposal.resulting_changeset_id} of="resulting changeset id" />{' '}
             <a href={formatRoute({ screen: 'history', changesetId: proposal.resulting_changeset_id })}>
               show in history
-            </a>
+            </a>{' '}
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<Undo2 size={13} aria-hidden />}
+              onClick={() => setUndoing(true)}
+            >
+              Undo this merge…
+            </Button>
+            {undoing && (
+              <UndoDialog
+                proposal={proposal}
+                result={proposal.resulting_changeset_id}
+                close={() => setUndoing(false)}
+              />
+            )}
           </dd>
         </>
       )}

@@ -5,14 +5,17 @@ import type { ProposalDetail } from '../../../src-preload/contract/proposal.ts';
 import { useEnginePages } from '../../bridge/queries.tsx';
 import { ChangeList } from '../../ui/change-list.tsx';
 import { groupChanges, measureChanges } from '../../ui/changes.ts';
+import { useKeys } from '../../ui/keys.tsx';
 import { MemoryText } from '../../ui/memory-text.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Loading, Refused } from '../../ui/states.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { decideButtons, decideVerdictLine } from './decide.ts';
+import { PickBar } from './pick-bar.tsx';
 import { ProposalFacts } from './proposal-facts.tsx';
 import { joinProposalPages } from './proposal-pages.ts';
 import { ReviewActions } from './review-actions.tsx';
+import { usePick } from './use-pick.ts';
 import { VerdictBanner } from './verdict-banner.tsx';
 import { VerdictThread } from './verdict-thread.tsx';
 
@@ -80,6 +83,10 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
   const now = useNow();
   const diffs = [proposal.diff];
   const groups = groupChanges(diffs);
+  const changes = groups.flatMap((group) => group.changes);
+  const pick = usePick(proposal, changes);
+  const pickable = proposal.status === 'pending' && proposal.selected_ops === null && changes.length > 1;
+  useKeys([['x', () => pickable && tickFocused()]]);
   const unfinished = more === undefined ? '' : ' so far';
   return (
     <div className="mg-page">
@@ -100,7 +107,20 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
         {measureChanges(groups)}
         {unfinished}
       </p>
-      <ChangeList diffs={diffs} nameOf={nameOf} />
+      {pickable && <PickBar pick={pick} total={changes.length} />}
+      <ChangeList
+        diffs={diffs}
+        nameOf={nameOf}
+        tickOf={
+          pickable
+            ? ({ key }) => ({
+                ticked: pick.ticked.has(key),
+                along: pick.along.has(key),
+                toggle: () => pick.toggle(key),
+              })
+            : undefined
+        }
+      />
       {more !== undefined && (
         <Button variant="default" onClick={more}>
           Load more changes
@@ -109,4 +129,10 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
       <VerdictThread verdicts={proposal.verdicts} nameOf={nameOf} />
     </div>
   );
+}
+
+/** Ticks the change that the keyboard is in, or the first one. */
+function tickFocused(): void {
+  const card = document.activeElement?.closest('.mg-change') ?? document;
+  card.querySelector<HTMLInputElement>('.mg-change-tick')?.click();
 }
