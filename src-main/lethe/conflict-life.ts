@@ -39,54 +39,52 @@ export function carriedCause(conflictId: string): string {
   return `carried:${conflictId}`;
 }
 
-/** Records that a new conflict is open. */
-export function recordOpened(db: WritableDb, conflict: number, stamp: LifeStamp): void {
-  record(db, { conflict, kind: 'status', status: 'open', proposal_id: '', note: '', ...stamp });
+/** Writes what becomes of conflicts in one verb: the status or binding, and the event that says so (`L205`). */
+export interface ConflictLife {
+  /** A new conflict is open. */
+  open(conflict: number): void;
+  /** A conflict has another status. */
+  change(conflict: number, status: ConflictStatus, note?: string, cause?: string): void;
+  /** A conflict is bound to a proposal that waits; one that it is bound to already stays so. */
+  bind(row: Pick<ConflictRow, 'number' | 'project_id' | 'created_ms' | 'conflict_id'>, proposalId: string): void;
+  /** A conflict is released from a proposal that waits no more; answers whether another one it is bound to still waits. */
+  release(conflict: number, proposalId: string): boolean;
 }
 
-/** Gives a conflict another status, on record. */
-export function changeStatus(
-  db: WritableDb,
-  conflict: number,
-  status: ConflictStatus,
-  stamp: LifeStamp,
-  note = '',
-): void {
-  updateConflictStatus(db, conflict, status);
-  record(db, { conflict, kind: 'status', status, proposal_id: '', note, ...stamp });
-}
-
-/** Binds a conflict to a proposal that waits; one that it is bound to already stays so. */
-export function bindProposal(db: WritableDb, row: ConflictRow, proposalId: string, stamp: LifeStamp): void {
-  const known = listBindings(db, row.number).find((binding) => binding.proposal_id === proposalId);
-  if (known?.waits === 1) return;
-  const event = recordBinding(db, row.number, 'bound', proposalId, stamp);
-  const { number: conflict, project_id, created_ms, conflict_id } = row;
-  putBinding(db, { conflict, proposal_id: proposalId, project_id, created_ms, conflict_id, waits: 1, event });
-}
-
-/** Releases a conflict from a proposal that waits no more; answers whether another one it is bound to still waits. */
-export function releaseProposal(db: WritableDb, conflict: number, proposalId: string, stamp: LifeStamp): boolean {
-  const bindings = listBindings(db, conflict);
-  const known: Binding | undefined = bindings.find((binding) => binding.proposal_id === proposalId);
-  assert(known?.waits === 1, 'only a waiting proposal is released');
-  const event = recordBinding(db, conflict, 'released', proposalId, stamp);
-  putBinding(db, { ...known, waits: 0, event });
-  return bindings.some((binding) => binding.waits === 1 && binding.proposal_id !== proposalId);
-}
-
-function recordBinding(
-  db: WritableDb,
-  conflict: number,
-  kind: 'bound' | 'released',
-  proposalId: string,
-  stamp: LifeStamp,
-): number {
-  return record(db, { conflict, kind, status: '', proposal_id: proposalId, note: '', ...stamp });
-}
-
-function record(db: WritableDb, columns: ConflictEventColumns): number {
-  const numbered = { event: nextConflictEvent(db), ...columns };
-  insertConflictEvent(db, { ...numbered, row_digest: conflictEventDigest(numbered) });
-  return numbered.event;
+/** Opens the record of one verb, in the caller's transaction. */
+export function openConflictLife(db: WritableDb, stamp: LifeStamp): ConflictLife {
+  let next = nextConflictEvent(db);
+  const record = (
+    told: Omit<ConflictEventColumns, keyof LifeStamp | 'note'>,
+    note = '',
+    cause = stamp.cause,
+  ): number => {
+    const columns = { event: next, ...told, ...stamp, cause, note };
+    insertConflictEvent(db, { ...columns, row_digest: conflictEventDigest(columns) });
+    next += 1;
+    return columns.event;
+  };
+  const recordStatus = (conflict: number, status: ConflictStatus, note?: string, cause?: string): void =>
+    void record({ conflict, kind: 'status', status, proposal_id: '' }, note, cause);
+  return {
+    open: (conflict) => recordStatus(conflict, 'open'),
+    change: (conflict, status, note, cause) => {
+      updateConflictStatus(db, conflict, status);
+      recordStatus(conflict, status, note, cause);
+    },
+    bind: ({ number: conflict, project_id, created_ms, conflict_id }, proposalId) => {
+      const known = listBindings(db, conflict).find((binding) => binding.proposal_id === proposalId);
+      if (known?.waits === 1) return;
+      const event = record({ conflict, kind: 'bound', status: '', proposal_id: proposalId });
+      putBinding(db, { conflict, proposal_id: proposalId, project_id, created_ms, conflict_id, waits: 1, event });
+    },
+    release: (conflict, proposalId) => {
+      const bindings = listBindings(db, conflict);
+      const known: Binding | undefined = bindings.find((binding) => binding.proposal_id === proposalId);
+      assert(known?.waits === 1, 'only a waiting proposal is released');
+      const event = record({ conflict, kind: 'released', status: '', proposal_id: proposalId });
+      putBinding(db, { ...known, waits: 0, event });
+      return bindings.some((binding) => binding.waits === 1 && binding.proposal_id !== proposalId);
+    },
+  };
 }

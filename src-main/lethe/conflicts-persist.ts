@@ -8,15 +8,7 @@ import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import { getChangesetRow } from './changeset-rows.ts';
 import type { ConflictSides } from './conflict-api.ts';
-import {
-  bindProposal,
-  carriedCause,
-  changeStatus,
-  conflictCauses,
-  type LifeStamp,
-  lifeStamp,
-  recordOpened,
-} from './conflict-life.ts';
+import { carriedCause, conflictCauses, lifeStamp, openConflictLife } from './conflict-life.ts';
 import { conflictColumns, conflictDigest, namedMemories, openConflictReader } from './conflict-rows.ts';
 import { detectConflicts } from './detection.ts';
 import { findLastStatus } from './tables/conflict-events.ts';
@@ -64,26 +56,26 @@ export function persistFindings(
   const { projectId } = input.sides;
   const proposalId = requireProposal(input.proposalId);
   const nowMs = context.clock.nowMs();
-  const stamp = lifeStamp(nowMs, input.principal, conflictCauses.persist);
+  const life = openConflictLife(db, lifeStamp(nowMs, input.principal, conflictCauses.persist));
+  const reader = openConflictReader(db);
   const seqs = {
     base: getChangesetRow(db, input.sides.baseChangesetId, 'base_changeset_id').seq,
     left: getChangesetRow(db, input.sides.leftChangesetId, 'left_changeset_id').seq,
     right: getChangesetRow(db, input.sides.rightChangesetId, 'right_changeset_id').seq,
   };
-  const reader = openConflictReader(db);
   if (findings.length > 0) emit({ kind: 'conflicts_changed', project_id: projectId });
   return findings.map((finding) => {
     const known = findConflictRow(db, finding.conflict_id);
     if (known === undefined || isRetired(known)) {
       const settled = findSettled(db, projectId, finding.conflict_key);
-      const number = known?.number ?? insertOpen(db, finding, seqs, nowMs, stamp);
-      if (known !== undefined) changeStatus(db, number, 'open', stamp);
-      if (settled !== undefined)
-        changeStatus(db, number, 'resolved', { ...stamp, cause: carriedCause(settled.conflictId) }, settled.note);
+      const number = known?.number ?? insertOpen(db, finding, seqs, nowMs);
+      if (known === undefined) life.open(number);
+      else life.change(number, 'open');
+      if (settled !== undefined) life.change(number, 'resolved', settled.note, carriedCause(settled.conflictId));
     }
     const row = findConflictRow(db, finding.conflict_id);
     assert(row?.project_id === projectId, 'the id of a conflict is of its project alone');
-    bindProposal(db, row, proposalId, stamp);
+    life.bind(row, proposalId);
     return reader.read(row, proposalId);
   });
 }
@@ -116,11 +108,8 @@ function insertOpen(
   finding: Conflict,
   seqs: Parameters<typeof conflictColumns>[1],
   nowMs: number,
-  stamp: LifeStamp,
 ): number {
   const columns = conflictColumns(finding, seqs, toTimestamp(nowMs), nowMs);
   const row = { ...columns, row_digest: conflictDigest(columns), status: 'open' } as const;
-  const number = insertConflictRow(db, row, namedMemories(db, finding.project_id, finding.details ?? {}));
-  recordOpened(db, number, stamp);
-  return number;
+  return insertConflictRow(db, row, namedMemories(db, finding.project_id, finding.details ?? {}));
 }

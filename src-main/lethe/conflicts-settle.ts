@@ -6,7 +6,7 @@ import { Fault } from '../base/fault.ts';
 import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { ConflictVerbs } from './conflict-api.ts';
-import { changeStatus, conflictCauses, type LifeStamp, lifeStamp, releaseProposal } from './conflict-life.ts';
+import { conflictCauses, lifeStamp, openConflictLife } from './conflict-life.ts';
 import { openConflictReader } from './conflict-rows.ts';
 import { openSight, type Sight, sees } from './projection/sight.ts';
 import { advanceCause } from './ref-move.ts';
@@ -26,13 +26,8 @@ export function resolveConflict(
   if (utf8Length(note) > summaryBytesMax)
     throw new Fault('INPUT_INVALID', `resolution_note is over ${summaryBytesMax} bytes.`, { field: 'resolution_note' });
   const row = getOpen(db, input.projectId, input.conflictId);
-  changeStatus(
-    db,
-    row.number,
-    'resolved',
-    lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.resolve),
-    note,
-  );
+  const stamp = lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.resolve);
+  openConflictLife(db, stamp).change(row.number, 'resolved', note);
   emit({ kind: 'conflicts_changed', project_id: input.projectId });
   return openConflictReader(db).read({ ...row, status: 'resolved' });
 }
@@ -55,12 +50,12 @@ export function retireConflicts(
   context: VerbContext,
   input: Parameters<ConflictVerbs['retireConflicts']>[0],
 ): number {
-  const stamp = lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.retire);
+  const life = openConflictLife(db, lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.retire));
   let retired = 0;
   for (const number of listWaitingConflicts(db, input.projectId, input.proposalId)) {
-    const othersWait = releaseProposal(db, number, input.proposalId, stamp);
+    const othersWait = life.release(number, input.proposalId);
     if (othersWait || findConflictRowByNumber(db, number)?.status !== 'open') continue;
-    changeStatus(db, number, input.status, stamp);
+    life.change(number, input.status);
     retired += 1;
   }
   if (retired > 0) emit({ kind: 'conflicts_changed', project_id: input.projectId });
@@ -77,14 +72,11 @@ export function supersedeConflicts(
   landed: { readonly advance: Advance; readonly fromSeq: number; readonly toSeq: number },
 ): void {
   const { advance, fromSeq, toSeq } = landed;
-  const stamp: LifeStamp = {
-    at: advance.created_at,
-    principal: advance.merger_principal,
-    cause: advanceCause(advance.advance_id),
-  };
+  const cause = advanceCause(advance.advance_id);
+  const life = openConflictLife(db, { at: advance.created_at, principal: advance.merger_principal, cause });
   for (const number of listWaitingConflicts(db, advance.project_id, advance.merge_proposal_id)) {
-    releaseProposal(db, number, advance.merge_proposal_id, stamp);
-    if (findConflictRowByNumber(db, number)?.status === 'open') changeStatus(db, number, 'superseded', stamp);
+    life.release(number, advance.merge_proposal_id);
+    if (findConflictRowByNumber(db, number)?.status === 'open') life.change(number, 'superseded');
   }
   const sight = openSight(db);
   const joined = [...listOpenPairs(db, advance.project_id)].filter(
@@ -92,7 +84,7 @@ export function supersedeConflicts(
   );
   for (const pair of joined)
     for (const { number } of listOpenOfPair(db, advance.project_id, pair, Number.MAX_SAFE_INTEGER))
-      changeStatus(db, number, 'superseded', stamp);
+      life.change(number, 'superseded');
 }
 
 function seesBoth(sight: Sight, head: number, pair: { readonly left: number; readonly right: number }): boolean {
