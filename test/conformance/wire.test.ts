@@ -31,11 +31,10 @@ test('T65 an unknown path is plain text, a known one with another method has no 
   }
 });
 
-test('T88 sessions, events and manifests of clients are unknown paths', async () => {
+test('T88 sessions and events are unknown paths', async () => {
   const door = await openDoor();
   await startDemo(door);
   for (const [method, path] of [
-    ['POST', '/memory/manifests'],
     ['GET', '/sessions'],
     ['POST', '/sessions'],
     ['GET', '/events/search'],
