@@ -1,4 +1,4 @@
-import { Button, Select, TagsInput, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { BookOpen, Search, SearchX } from 'lucide-react';
 import { useRef, useState } from 'react';
@@ -11,7 +11,10 @@ import { formatRoute, type Moment } from '../../ui/routes.ts';
 import { Empty, Loading, Refused } from '../../ui/states.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
-import { type MemoryFilter, useMemories } from './use-memories.ts';
+import { LeftOut } from './left-out.tsx';
+import { changed, type MemoryFilter } from './memory-filter.ts';
+import { MemoryFilters } from './memory-filters.tsx';
+import { useMemories } from './use-memories.ts';
 
 interface MemoryBrowserProps {
   readonly project: string;
@@ -23,12 +26,11 @@ interface MemoryBrowserProps {
 /** Search, filters, and the memories that fit, page after page. */
 export function MemoryBrowser({ project, head, moment, memoryId }: MemoryBrowserProps) {
   const [query, setQuery] = useState('');
-  const [kind, setKind] = useState<string | null>(null);
-  const [tags, setTags] = useState<readonly string[]>([]);
+  const [filter, setFilter] = useState<MemoryFilter>({});
+  const [leftOut, setLeftOut] = useState(false);
   const [settled] = useDebouncedValue(query.trim(), 180);
   const searchRef = useRef<HTMLInputElement>(null);
-  const filter: MemoryFilter = { query: settled, kind: memoryKinds.find((candidate) => candidate === kind), tags };
-  const found = useMemories(project, head, filter);
+  const found = useMemories(project, head, settled, filter);
   const open = (id: string | undefined): void => goTo({ screen: 'memory', memoryId: id, moment });
   const step = (by: number): void => {
     const at = found.rows.findIndex((row) => row.memory.memory_id === memoryId);
@@ -41,7 +43,7 @@ export function MemoryBrowser({ project, head, moment, memoryId }: MemoryBrowser
     ['Escape', () => open(undefined)],
     ['/', () => searchRef.current?.focus()],
   ]);
-  const filtered = settled !== '' || kind !== null || tags.length > 0;
+  const filtered = settled !== '' || Object.keys(filter).length > 0;
   return (
     <div className="mg-pane mg-pane-list">
       <div className="mg-memory-tools">
@@ -62,20 +64,53 @@ export function MemoryBrowser({ project, head, moment, memoryId }: MemoryBrowser
             placeholder="Any kind"
             clearable
             data={[...memoryKinds]}
-            value={kind}
-            onChange={setKind}
+            value={filter.kinds?.[0] ?? null}
+            onChange={(kind) => setFilter(changed(filter, { kinds: memoryKinds.filter((one) => one === kind) }))}
           />
           <TagsInput
             size="xs"
             aria-label="Tags"
-            placeholder={tags.length === 0 ? 'Any tag' : ''}
+            placeholder={filter.tags === undefined ? 'Any tag' : ''}
             clearable
             maxTags={8}
-            value={[...tags]}
-            onChange={setTags}
+            value={[...(filter.tags ?? [])]}
+            onChange={(tags) => setFilter(changed(filter, { tags }))}
           />
+          <MemoryFilters filter={filter} change={setFilter} />
         </div>
       </div>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        radius={0}
+        aria-label="Which memories"
+        data={[
+          { value: 'accepted', label: 'Accepted' },
+          { value: 'left_out', label: 'Left out' },
+        ]}
+        value={leftOut ? 'left_out' : 'accepted'}
+        onChange={(value) => setLeftOut(value === 'left_out')}
+      />
+      {leftOut ? (
+        <LeftOut project={project} head={head} moment={moment} memoryId={memoryId} />
+      ) : (
+        <Found found={found} filtered={filtered} moment={moment} memoryId={memoryId} />
+      )}
+    </div>
+  );
+}
+
+interface FoundProps {
+  readonly found: ReturnType<typeof useMemories>;
+  readonly filtered: boolean;
+  readonly moment: Moment;
+  readonly memoryId: string | undefined;
+}
+
+/** The memories that fit, or why there are none. */
+function Found({ found, filtered, moment, memoryId }: FoundProps) {
+  return (
+    <>
       {found.refusal !== null && <Refused refusal={found.refusal} retry={found.retry} />}
       {found.pending && <Loading what="memories" />}
       {!found.pending && found.refusal === null && found.rows.length === 0 && <NothingFound filtered={filtered} />}
@@ -100,7 +135,7 @@ export function MemoryBrowser({ project, head, moment, memoryId }: MemoryBrowser
           Only the newest of very common words were looked at. More words find more exactly.
         </p>
       )}
-    </div>
+    </>
   );
 }
 

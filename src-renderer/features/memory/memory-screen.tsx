@@ -1,5 +1,5 @@
 import './memory.css';
-import { Brain } from 'lucide-react';
+import { Brain, OctagonAlert } from 'lucide-react';
 import { useEngineQuery } from '../../bridge/queries.tsx';
 import type { Moment } from '../../ui/routes.ts';
 import { ScreenHead } from '../../ui/screen-head.tsx';
@@ -34,6 +34,13 @@ export function MemoryScreen({ project, memoryId, moment }: MemoryScreenProps) {
         >
           <MomentControl moment={moment} memoryId={memoryId} />
         </ScreenHead>
+        {at.data?.withheld_total !== undefined && (
+          <p className="mg-memory-withheld" role="status">
+            <OctagonAlert size={15} aria-hidden />
+            {count(at.data.withheld_total, 'memory', 'memories')} withheld until conflicts are settled.{' '}
+            <a href="#/conflicts">Show the conflicts</a>
+          </p>
+        )}
         {past && <MomentBanner moment={moment} head={head} memoryId={memoryId} />}
       </div>
       {at.error !== null && <Refused refusal={at.error} retry={() => void at.refetch()} />}

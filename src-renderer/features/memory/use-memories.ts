@@ -1,14 +1,8 @@
-import type { memoryKinds } from '../../../src-preload/contract/changeset.ts';
 import type { AcceptedMemory, SearchMatch } from '../../../src-preload/contract/memory.ts';
 import { useEnginePages } from '../../bridge/queries.tsx';
 import type { Refusal } from '../../bridge/refusal.ts';
 import { listWords } from '../../ui/words.ts';
-
-export interface MemoryFilter {
-  readonly query: string;
-  readonly kind: (typeof memoryKinds)[number] | undefined;
-  readonly tags: readonly string[];
-}
+import type { MemoryFilter } from './memory-filter.ts';
 
 interface FoundMemories {
   readonly rows: readonly { readonly memory: AcceptedMemory; readonly why: string | undefined }[];
@@ -23,17 +17,21 @@ interface FoundMemories {
 }
 
 /** Accepted memories at a head (undefined: main as it is now): a search when there is a query, else the newest touched first. */
-export function useMemories(project: string, head: string | undefined, filter: MemoryFilter): FoundMemories {
-  const searching = filter.query !== '';
+export function useMemories(
+  project: string,
+  head: string | undefined,
+  query: string,
+  filter: MemoryFilter,
+): FoundMemories {
+  const searching = query !== '';
   const common = {
     project,
     limit: 50,
     ...(head === undefined ? {} : { head_changeset_id: head }),
-    ...(filter.kind === undefined ? {} : { kinds: [filter.kind] }),
-    ...(filter.tags.length === 0 ? {} : { tags: [...filter.tags] }),
+    ...filter,
   };
   const listed = useEnginePages('memory.context_at', searching ? null : { ...common, pin: false });
-  const searched = useEnginePages('memory.search', searching ? { ...common, query: filter.query } : null);
+  const searched = useEnginePages('memory.search', searching ? { ...common, query } : null);
   const answer = searching ? searched : listed;
   const rows = searching
     ? (searched.data?.pages ?? []).flatMap((page) =>
