@@ -64,6 +64,8 @@ export interface ProposeInput {
   readonly message: string;
   /** A cherry-pick: numbers are ordinals of the head. */
   readonly selectedOps?: readonly (number | SelectedOp)[] | undefined;
+  /** What an import brought in beside the project (`charon.md` §4); otherwise the kind follows from what is asked. */
+  readonly kind?: 'memory' | undefined;
 }
 
 /** A merge that is done. */

@@ -138,7 +138,7 @@ export function toProposal(now: ProposalNow): Proposal {
 }
 
 /** The proposal-state digest (`charon.md` §4): of one that is decided, the one that it was decided on. */
-function digestOf(stored: StoredProposal, { conflicts, resolutions }: ConflictsNow): Digest {
+export function digestOf(stored: StoredProposal, { conflicts, resolutions }: ConflictsNow): Digest {
   if (stored.decided_digest !== null) return stored.decided_digest;
   // What was decided before conflicts were part of proposals had none.
   const isOfNow = isOpen(stored.status);

@@ -56,7 +56,7 @@ export async function fileProposal(
   const nowMs = context.clock.nowMs();
   const proposal: NewProposal = {
     proposal_id: proposalIdSchema.parse(context.ids.uuidv7()),
-    kind: selected === null ? 'merge_request' : 'changeset',
+    kind: input.kind ?? (selected === null ? 'merge_request' : 'changeset'),
     project_id: input.projectId,
     originator: caller.principal.principal_id,
     target_ref: input.targetRef,

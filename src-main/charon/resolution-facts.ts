@@ -1,12 +1,11 @@
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
-import { type ChangesetId, changesetIdSchema, type ProjectId } from '../../src-preload/contract/ids.ts';
+import type { ChangesetId, ProjectId } from '../../src-preload/contract/ids.ts';
 import { type AcceptedMemory, acceptedMemorySchema } from '../../src-preload/contract/memory.ts';
 import type { CharonContext } from './context.ts';
-import { findReplacement, findTouchedMemory } from './rules/op-reach.ts';
 import { isLive, type MemorySides, type PlanFacts, type Succession } from './rules/resolution-writing.ts';
 import type { StoredProposal } from './tables/proposals.ts';
 
-/** Memories that are followed from a retired one to what came in its place, and states behind a restored one. */
+/** Memories that are followed from a retired one to what came in its place. */
 const followedMax = 100;
 
 /**
@@ -84,7 +83,7 @@ async function follow(
   const followed = new Set([memoryId]);
   let [oneId, one] = [memoryId, state];
   while (one !== null && !isLive(one) && followed.size < followedMax) {
-    const nextId = await findSuccessor(context, projectId, oneId, one);
+    const nextId = await context.store.findSuccessor(projectId, oneId, own);
     if (nextId === undefined || followed.has(nextId)) break;
     followed.add(nextId);
     [oneId, one] = [nextId, await findState(context, projectId, nextId, own)];
@@ -94,23 +93,4 @@ async function follow(
     if (!isLive(there)) return { rivals: [], kin: [nextId] };
   }
   return { rivals: [], kin: [] };
-}
-
-/** What the op that retired a memory put in its place, read from that op itself; a restored state is followed to where it came from. */
-async function findSuccessor(
-  context: CharonContext,
-  projectId: ProjectId,
-  memoryId: string,
-  retired: AcceptedMemory,
-): Promise<string | undefined> {
-  let changesetId = retired.last_changeset_id;
-  for (let step = 0; changesetId !== undefined && step < followedMax; step += 1) {
-    const changeset = await context.store.findChangeset(changesetId);
-    const touching = changeset?.ops?.findLast((op) => findTouchedMemory(op) === memoryId);
-    if (touching === undefined) return undefined;
-    const restores = changesetIdSchema.safeParse(touching.payload?.restores);
-    if (!restores.success) return findReplacement(changesetId, touching, memoryId);
-    changesetId = (await findState(context, projectId, memoryId, restores.data))?.last_changeset_id;
-  }
-  return undefined;
 }

@@ -49,6 +49,8 @@ export interface MemoryStorePort {
   originators(from: ChangesetId, to: ChangesetId): Promise<readonly string[]>;
   /** What a memory is at a changeset; undefined when that has never known it. */
   findMemory(projectId: ProjectId, memoryId: string, head: ChangesetId): Promise<AcceptedMemory | undefined>;
+  /** What came in the place of a memory that is retired at a changeset, or stays for it; undefined when nothing did. */
+  findSuccessor(projectId: ProjectId, memoryId: string, head: ChangesetId): Promise<string | undefined>;
   /** Memories of a list that were touched, or that relationships start at which were made, after `from` and up to `to`. */
   changedSince(input: {
     readonly projectId: ProjectId;

@@ -1,9 +1,11 @@
 import { diffCategories } from '../../src-preload/contract/diff.ts';
-import { type ChangesetId, memoryIdSchema, type ProjectId, type RefName } from '../../src-preload/contract/ids.ts';
+import type { ChangesetId, RefName } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { Fault } from '../base/fault.ts';
 import type { MemoryStorePort } from '../charon/store-port.ts';
 import type { Lethe } from '../lethe/api.ts';
+import { findMemory } from './memory-at.ts';
+import { findSuccessor } from './successor.ts';
 
 /**
  * The store of this process as the policy engine sees it. `lethe` is asked at every call, since the policy engine opens
@@ -19,6 +21,7 @@ export function letheAdapter(lethe: () => Lethe): MemoryStorePort {
       lethe().diff({ baseChangesetId: base, targetChangesetId: head, side: 'target', limit, cursor }),
     originators: async (from, to) => lethe().originators(from, to),
     findMemory: async (projectId, memoryId, head) => findMemory(lethe(), projectId, memoryId, head)?.memory,
+    findSuccessor: async (projectId, memoryId, head) => findSuccessor(lethe(), projectId, memoryId, head),
     changedSince: async (input) => changedSince(lethe(), input),
     changedBetween: async (from, to) => changedBetween(lethe(), from, to),
     commitDetached: (input) => lethe().commit({ ...input, advanceRef: false, mayRestore: true }),
@@ -40,24 +43,6 @@ export function letheAdapter(lethe: () => Lethe): MemoryStorePort {
     findChangesetByKey: async (projectId, authorPrincipal, idempotencyKey) =>
       lethe().findChangesetByKey(projectId, authorPrincipal, idempotencyKey),
   };
-}
-
-/** A memory at a changeset with the newest of its relationships; undefined when that has never known it. */
-function findMemory(
-  lethe: Lethe,
-  projectId: ProjectId,
-  memoryId: string,
-  headChangesetId: ChangesetId,
-  limit = 1,
-): ReturnType<Lethe['getMemory']> | undefined {
-  const known = memoryIdSchema.safeParse(memoryId);
-  if (!known.success) return undefined;
-  try {
-    return lethe.getMemory({ projectId, memoryId: known.data, headChangesetId, limit });
-  } catch (thrown) {
-    if (thrown instanceof Fault && thrown.code === 'MEMORY_NOT_FOUND') return undefined;
-    throw thrown;
-  }
 }
 
 /** Cost follows the memories that are named and their newest relationships, never what happened since. */

@@ -53,6 +53,7 @@ export const noStore: MemoryStorePort = {
   proposalDiff: unasked,
   originators: unasked,
   findMemory: unasked,
+  findSuccessor: unasked,
   changedSince: unasked,
   changedBetween: unasked,
   commitDetached: unasked,

@@ -3,7 +3,6 @@ import { Fault } from '../../src-main/base/fault.ts';
 import type { MemoryStorePort } from '../../src-main/charon/store-port.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
 import type { Proposal } from '../../src-preload/contract/proposal.ts';
-import { addAs, correct } from '../support/history-builder.ts';
 import { agent, codeOf, ledgerEntries } from './charon-world.ts';
 import {
   branchWith,
@@ -117,30 +116,6 @@ describe('merging', () => {
     });
     expect(changeset?.idempotency_key).toMatch(new RegExp(`^merge:${second.proposal_id}:[0-9a-f]{32}$`));
     expect(mainHead()).toBe(merged.resultingChangesetId);
-  });
-
-  test('C51 memories that both sides changed are refused by name, and the proposal stays pending', async () => {
-    const base = await branchWith(world, [addAs('m1', 'one'), addAs('m2', 'two')]);
-    const start = await proposeHead(world, base);
-    await judge(world, world.reviewer, start.proposal_id, 'approve');
-    await mergeBy(world, world.reviewer, start.proposal_id);
-    const [left, right] = [
-      await branchWith(world, [correct('m1', { content: 'left' })]),
-      await branchWith(world, [correct('m1', { content: 'right' })]),
-    ];
-    const [ours, theirs] = [await proposeHead(world, left), await proposeHead(world, right)];
-    await judge(world, world.reviewer, ours.proposal_id, 'approve');
-    await mergeBy(world, world.reviewer, ours.proposal_id);
-    await judge(world, world.reviewer, theirs.proposal_id, 'approve');
-    await expect(mergeBy(world, world.reviewer, theirs.proposal_id)).rejects.toMatchObject({
-      code: 'BOTH_SIDES_TOUCHED',
-      data: { memory_ids: ['m1'], total: 1 },
-    });
-    expect(await now(world, theirs.proposal_id)).toMatchObject({ status: 'pending', review_state: 'approved' });
-    expect(mainHead()).toBe(left.changeset_id);
-    expect(
-      (await world.charon.charon.showProposal(world.reviewer, theirs.proposal_id, { limit: 5 })).preview,
-    ).toMatchObject({ contested_total: 1 });
   });
 
   test('C42 a head that arrived by another way meanwhile is refused at the merge', async () => {

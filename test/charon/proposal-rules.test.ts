@@ -16,7 +16,6 @@ import {
   changesetIdSchema,
   digestSchema,
   findingIdSchema,
-  memoryIdSchema,
   principalIdSchema,
   proposalIdSchema,
   timestampSchema,
@@ -42,6 +41,8 @@ describe('states', () => {
       'pending approve pending',
       'pending request_changes pending',
       'pending reject rejected',
+      'pending draft_resolution pending',
+      'pending drop_resolution pending',
       'pending cancel canceled',
       'pending expire expired',
       'pending begin_merge merging',
@@ -169,32 +170,33 @@ describe('shapes and envelopes', () => {
     ...more,
   });
 
+  const whole = { isPick: false, isResolving: false };
+
   test('C51 an ancestor of the head is fast-forwarded, everything else is merged by a changeset of both', () => {
-    expect(decideMergeShape(preview({}), changeset(2))).toEqual({ strategy: 'fast_forward', newHead: changeset(2) });
-    expect(decideMergeShape(preview({ strategy: 'merge_commit' }), changeset(2))).toEqual({
-      strategy: 'merge_commit',
-      parentIds: [changeset(1), changeset(2)],
+    const both = { strategy: 'merge_commit', parentIds: [changeset(1), changeset(2)] };
+    expect(decideMergeShape(preview({}), changeset(2), whole)).toEqual({
+      strategy: 'fast_forward',
+      newHead: changeset(2),
     });
+    expect(decideMergeShape(preview({}), changeset(2), { ...whole, isResolving: true })).toEqual(both);
+    expect(decideMergeShape(preview({ strategy: 'merge_commit' }), changeset(2), whole)).toEqual(both);
+  });
+
+  test('C87 a cherry-pick has the target as its one parent, wherever the head stands', () => {
+    for (const strategy of ['fast_forward', 'merge_commit'] as const)
+      expect(decideMergeShape(preview({ strategy }), changeset(2), { ...whole, isPick: true })).toEqual({
+        strategy: 'cherry_pick',
+        parentIds: [changeset(1)],
+      });
   });
 
   test('C42 a head that the target contains is refused', async () => {
-    expect(await codeOf(() => decideMergeShape(preview({ strategy: 'nothing_to_merge' }), changeset(2)))).toBe(
-      'NOTHING_TO_MERGE',
-    );
-  });
-
-  test('C51 memories that both sides changed are refused, at most 100 of them named', () => {
-    const memories = Array.from({ length: 120 }, (_, index) => memoryIdSchema.parse(`m${index}`));
-    const contested = preview({ strategy: 'merge_commit', contested_total: 120, contested_memory_ids: memories });
-    try {
-      decideMergeShape(contested, changeset(2));
-      expect.unreachable();
-    } catch (thrown) {
-      expect(thrown).toMatchObject({
-        code: 'BOTH_SIDES_TOUCHED',
-        data: { total: 120, memory_ids: memories.slice(0, 100) },
-      });
-    }
+    for (const isPick of [true, false])
+      expect(
+        await codeOf(() =>
+          decideMergeShape(preview({ strategy: 'nothing_to_merge' }), changeset(2), { ...whole, isPick }),
+        ),
+      ).toBe('NOTHING_TO_MERGE');
   });
 
   test('C51 the marker and the key of a merge changeset are those of the protocol', () => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf } from '../../src-main/charon/proposal-now.ts';
+import type { ConflictsNow } from '../../src-main/charon/conflicts-now.ts';
+import { digestOf, getStoredProposal } from '../../src-main/charon/proposal-now.ts';
 import { openProposalsMax } from '../../src-main/charon/propose.ts';
 import type { StoredProposal } from '../../src-main/charon/tables/proposals.ts';
+import { conflictSchema } from '../../src-preload/contract/conflict.ts';
 import { changesetIdSchema, proposalIdSchema } from '../../src-preload/contract/ids.ts';
 import { proposalLifeMs } from '../../src-preload/contract/limits.ts';
 import { proposalDetailSchema, proposalSchema } from '../../src-preload/contract/proposal.ts';
@@ -46,7 +48,9 @@ describe('proposing', () => {
       review_state: 'none',
       proposal_digest: filed.proposal_digest,
       target_head: world.root.changeset_id,
+      selected_ops: null,
       conflicts: [],
+      conflict_counts: { blocking: 0, warning: 0, info: 0, unresolved: 0 },
       verdicts: [],
       created_at: '2026-11-30T12:00:00Z',
       expires_at: '2026-12-07T12:00:00Z',
@@ -161,7 +165,7 @@ describe('looking', () => {
     const paged = await charon.showProposal(world.reviewer, filed.proposal_id, { limit: 1 });
     const rest = await charon.showProposal(world.reviewer, filed.proposal_id, {
       limit: 1,
-      cursor: paged.diff.next_cursor,
+      cursor: paged.next_cursor,
     });
     expect([paged, rest].flatMap((page) => page.diff.memories_added.map((item) => item.after?.content))).toEqual([
       'first',
@@ -203,23 +207,52 @@ describe('looking', () => {
     expect(ids(await charon.listProposals({ projectId: projectId('other'), limit: 9 }))).toEqual([]);
   });
 
-  test('C45 the digest covers everything that is proposed, and nothing that moves meanwhile', async () => {
+  test('C45 the digest covers everything that is proposed, what stands between, and what is drafted for it', async () => {
     const filed = await proposal(world);
-    const stored = world.charon.withDb((db) => db.query<[], StoredProposal>('SELECT * FROM proposals').get());
-    if (stored === undefined) throw new Error('nothing is stored');
-    expect(digestOf(stored)).toBe(filed.proposal_digest);
-    const changes: Partial<Record<keyof StoredProposal, string>> = {
-      proposal_id: unknown,
-      kind: 'changeset',
-      project_id: 'x',
-      originator: 'x',
-      target_ref: 'x',
-      base_changeset_id: 'x',
-      head_changeset_id: 'x',
-      message: 'x',
-    };
-    for (const [field, value] of Object.entries(changes))
-      expect(digestOf({ ...stored, [field]: value }), field).not.toBe(filed.proposal_digest);
+    const stored = world.charon.withDb((db) => getStoredProposal(db, filed.proposal_id));
+    const found: ConflictsNow = { conflicts: [], drafts: [], resolutions: [] };
+    expect(digestOf(stored, found)).toBe(filed.proposal_digest);
+    const others: readonly Partial<StoredProposal>[] = [
+      { proposal_id: proposalIdSchema.parse(unknown) },
+      { kind: 'changeset' },
+      { project_id: projectId('x') },
+      { originator: world.reviewer.principal.principal_id },
+      { target_ref: refName('refs/shared/x') },
+      { base_changeset_id: unknown },
+      { head_changeset_id: unknown },
+      { message: 'x' },
+      { selected_ops: [{ changeset_id: unknown, ordinal: 0 }] },
+    ];
+    for (const other of others)
+      expect(digestOf({ ...stored, ...other }, found), JSON.stringify(other)).not.toBe(filed.proposal_digest);
+    const conflict = conflictSchema.parse({
+      conflict_id: 'a'.repeat(64),
+      conflict_key: 'b'.repeat(64),
+      project_id: 'demo',
+      left_changeset_id: 'l',
+      right_changeset_id: 'r',
+      conflict_type: 'concurrent_edit',
+      severity: 'blocking',
+      summary: 's',
+      status: 'open',
+      created_at: '2026-11-30T12:00:00Z',
+    });
+    const chosen = { conflict_key: conflict.conflict_key, choice: 'ours' } as const;
+    const plan = { kind: 'ops', ops: [], outcomes: new Map(), replaced: [] } as const;
+    const resolution = { conflict, chosen, draftedAt: conflict.created_at, plan };
+    const states: readonly ConflictsNow[] = [
+      found,
+      { ...found, conflicts: [conflict] },
+      { ...found, conflicts: [{ ...conflict, status: 'resolved' }] },
+      { ...found, conflicts: [conflict], resolutions: [resolution] },
+      { ...found, conflicts: [conflict], resolutions: [{ ...resolution, chosen: { ...chosen, choice: 'theirs' } }] },
+      {
+        ...found,
+        conflicts: [conflict],
+        resolutions: [{ ...resolution, plan: { ...plan, ops: [{ op_type: 'supersede_memory' }] } }],
+      },
+    ];
+    expect(new Set(states.map((state) => digestOf(stored, state))).size).toBe(states.length);
     await judge(world, world.reviewer, filed.proposal_id, 'approve');
     expect((await now(world, filed.proposal_id)).proposal_digest).toBe(filed.proposal_digest);
   });

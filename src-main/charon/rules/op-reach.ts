@@ -26,15 +26,8 @@ export function findTouchedMemory(op: Op): string | undefined {
   return op.op_type === 'add_memory' ? undefined : listNeededMemories(op)[0];
 }
 
-/**
- * What an op put in the place of a memory that it retired, or of a duplicate the memory that stays; undefined when it
- * retired another one, or put nothing there.
- */
+/** What an op put in the place of a memory that it retired; undefined when it retired another one, or put nothing there. */
 export function findReplacement(changesetId: string, op: Op, memoryId: string): string | undefined {
-  if (op.op_type === 'mark_duplicate') {
-    const [duplicate, stays] = listNeededMemories(op);
-    return duplicate === memoryId ? stays : undefined;
-  }
   if (op.op_type !== 'supersede_memory' && op.op_type !== 'correct_memory') return undefined;
   return op.target_event_id === memoryId ? findMadeMemory(changesetId, op) : undefined;
 }
