@@ -64,10 +64,11 @@ export function createRef(
   requireProject(db, input.projectId);
   const existing = findRef(db, input.projectId, input.refName);
   if (existing !== undefined) {
-    throw new Fault('REF_EXISTS', 'ref_name: a ref of that name exists already. Take another name, or commit to it.', {
-      ref: input.refName,
-      head: existing.ref.head_changeset_id,
-    });
+    const message =
+      existing.ref.archived === true
+        ? 'ref_name: an archived ref has that name, for good. Take another name.'
+        : 'ref_name: a ref of that name exists already. Take another name, or commit to it.';
+    throw new Fault('REF_EXISTS', message, { ref: input.refName, head: existing.ref.head_changeset_id });
   }
   const head = getChangesetRow(db, input.headChangesetId, 'head_changeset_id');
   if (head.project_id !== input.projectId) throw changesetNotFound(input.headChangesetId, 'head_changeset_id');

@@ -111,7 +111,8 @@ test('L291 an archived ref takes no commit and no move, its name stays taken, an
   await expect(temp.lethe.commitCreatingRef(commit)).rejects.toMatchObject(refused);
   const move = { ...logOf(branch), expectedHead: head, newHead: loose.changeset_id, principal: testAuthor };
   await expect(temp.lethe.fastForward(move)).rejects.toMatchObject(refused);
-  await expect(history.branch(branch)).rejects.toMatchObject({ code: 'REF_EXISTS', data: { ref: branch, head } });
+  const taken = { code: 'REF_EXISTS', message: expect.stringContaining('archived'), data: { ref: branch, head } };
+  await expect(history.branch(branch)).rejects.toMatchObject(taken);
   expect(history.head(branch)).toBe(head);
   expect(await temp.lethe.commit(request)).toEqual(made);
   await history.branch('refs/agents/a/again', branch);
