@@ -4,6 +4,7 @@ import { auditCommands } from './audit.ts';
 import type { BoundCommand } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { engineCommands } from './engine.ts';
+import { importCommands } from './import.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryStateCommands } from './memory-state.ts';
 import { memoryWriteCommands } from './memory-write.ts';
@@ -28,6 +29,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     obolCommands,
     auditCommands,
     engineCommands,
+    importCommands,
   ];
   const bound = families.flatMap((family) => family(deps));
   assert(bound.length === commandTable.length, 'every row of the command table has one handler');

@@ -9,6 +9,7 @@ import { parseOutput, rowOf } from '../commands/bind.ts';
 import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
 import { readHost } from '../home/host-file.ts';
 import { findOwnerKey } from '../home/keys.ts';
+import type { Lethe } from '../lethe/api.ts';
 import { productVersion } from './version.ts';
 
 /** The owner's commands, wherever they run: in the process that holds the home, or in this one over the files. */
@@ -106,11 +107,7 @@ async function openStoreAlone({ home: root, env }: AccessOptions): Promise<Owner
       onEvents: () => {},
     });
     return {
-      call: async (name, input) => {
-        if (name !== 'store.verify_chain') throw policyEngineMissing();
-        const { project } = rowOf('store.verify_chain').input.parse(input);
-        return parseOutput(name, await lethe.verifyChain(project));
-      },
+      call: async (name, input) => parseOutput(name, await callStore(lethe, name, input)),
       close: async () => {
         lethe.close();
         home.release();
@@ -120,6 +117,19 @@ async function openStoreAlone({ home: root, env }: AccessOptions): Promise<Owner
     home.release();
     throw thrown;
   }
+}
+
+/** What the store can do without a policy engine: be verified, and take in what is imported, which nobody reviews here. */
+async function callStore(lethe: Lethe, name: CommandName, input: unknown): Promise<unknown> {
+  if (name === 'store.verify_chain') return lethe.verifyChain(rowOf(name).input.parse(input).project);
+  const { toPlanOutput } = await import('../commands/import.ts');
+  if (name === 'store.inspect_import')
+    return toPlanOutput(await lethe.inspectImport({ path: rowOf(name).input.parse(input).file }));
+  if (name !== 'store.import') throw policyEngineMissing();
+  const { file, content_digest: contentDigest } = rowOf(name).input.parse(input);
+  const plan = await lethe.importFile({ path: file, contentDigest, principal: 'import' });
+  while (await lethe.maintain());
+  return { ...toPlanOutput(plan), proposals: [], notes: [] };
 }
 
 function policyEngineMissing(): Fault {

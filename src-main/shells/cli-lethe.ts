@@ -3,6 +3,7 @@ import { logLimitMax } from '../../src-preload/contract/limits.ts';
 import { diffText } from './cli-diff.ts';
 import { exitCodes } from './cli-exit.ts';
 import { reportText } from './cli-ledger.ts';
+import { addLetheImport } from './cli-lethe-import.ts';
 import { addLetheServe } from './cli-lethe-serve.ts';
 import { createProgram, type Program, usageFault } from './cli-program.ts';
 import { shortId, table, visible, visibleLines } from './cli-text.ts';
@@ -21,6 +22,7 @@ export function letheMain(args: readonly string[]): Promise<number> {
         return report.ok ? exitCodes.done : exitCodes.refused;
       }),
     );
+  addLetheImport(program);
   addLetheServe(program);
   addMemoryVerbs(program);
   return program.run(args);

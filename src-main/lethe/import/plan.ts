@@ -1,4 +1,4 @@
-import type { ChangesetId, ProjectId, RefName } from '../../../src-preload/contract/ids.ts';
+import type { ChangesetId, Digest, ProjectId, RefName, Timestamp } from '../../../src-preload/contract/ids.ts';
 import { mainRefName } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { openSight, type Sight, sees } from '../projection/sight.ts';
@@ -42,14 +42,14 @@ export interface PlannedProject {
 
 /** What an import of the file would write, as the store stands now. */
 export interface ImportPlan {
-  readonly contentDigest: string;
+  readonly contentDigest: Digest;
   readonly projects: readonly PlannedProject[];
   readonly newSessions: number;
   readonly newRecords: number;
   /** Nothing would be written. */
   readonly isEmpty: boolean;
   /** The moment of the import that brought in this content before. */
-  readonly importedAt: string | undefined;
+  readonly importedAt: Timestamp | undefined;
 }
 
 /**
@@ -204,5 +204,5 @@ export function findProposable(
 ): { readonly refName: RefName; readonly head: ChangesetId } | undefined {
   if (project.mode !== 'beside') return undefined;
   const main = project.refs.find(({ ref }) => ref.refName === mainRefName);
-  return main === undefined ? undefined : { refName: main.landsAs, head: main.ref.head as ChangesetId };
+  return main === undefined ? undefined : { refName: main.landsAs, head: main.ref.head };
 }

@@ -1,4 +1,4 @@
-import type { Timestamp } from '../../../src-preload/contract/ids.ts';
+import type { ChangesetId, Timestamp } from '../../../src-preload/contract/ids.ts';
 import { decodeForeignChangeset, type ForeignChangeset } from '../rules/foreign-changeset.ts';
 import { type ForeignNode, orderForeign } from '../rules/foreign-order.ts';
 import { isProtectedHere } from '../rules/foreign-ref.ts';
@@ -23,7 +23,7 @@ export interface SurveyedChangeset extends ForeignNode {
 export interface ForeignRef {
   readonly projectId: string;
   readonly refName: string;
-  readonly head: string;
+  readonly head: ChangesetId;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   /** Empty where the file names nobody. */
@@ -118,8 +118,8 @@ async function surveyRefs(
   const refs: ForeignRef[] = [];
   await read(gitTables.memory_refs, (row) => {
     const refuse = refuser(gitTables.memory_refs, row);
-    const [projectId, refName, head] = ['project_id', 'ref_name', 'head_changeset_id'].map((name) => textOf(row, name));
-    if (projectId === undefined || refName === undefined || head === undefined) return;
+    const [projectId, refName] = [textOf(row, 'project_id'), textOf(row, 'ref_name')];
+    const head = textOf(row, 'head_changeset_id') as ChangesetId;
     if (!projects.has(projectId)) refuse('its project is not in the file');
     if (changesets.get(head)?.projectId !== projectId) refuse('its head is no changeset of its project');
     if (row.protected !== 0 && row.protected !== 1) refuse('protected is neither 0 nor 1');

@@ -1,4 +1,10 @@
-import { type ProjectId, projectIdSchema, type Timestamp } from '../../../src-preload/contract/ids.ts';
+import {
+  type Digest,
+  digestSchema,
+  type ProjectId,
+  projectIdSchema,
+  type Timestamp,
+} from '../../../src-preload/contract/ids.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import type { ForeignRow } from '../rules/foreign-row.ts';
 import { nameForeignRow, textOf } from '../rules/foreign-row.ts';
@@ -21,7 +27,7 @@ export interface ForeignProject {
 export interface ForeignSurvey {
   readonly kind: ForeignFile['kind'];
   /** SHA-256 of the content, whatever the file's pages look like. */
-  readonly contentDigest: string;
+  readonly contentDigest: Digest;
   /** In the byte order of their ids. */
   readonly projects: readonly ForeignProject[];
   readonly sessions: SessionSurvey;
@@ -60,7 +66,7 @@ export async function surveyFile(file: ForeignFile, onProgress: OnProgress = () 
   const baselines = await surveyRecords(read, { projects, sessions, git });
   return {
     kind: file.kind,
-    contentDigest: digest.end(),
+    contentDigest: digestSchema.parse(digest.end()),
     projects: [...projects.values()].sort((left, right) => compareUtf8(left.projectId, right.projectId)),
     sessions,
     git,

@@ -1,10 +1,11 @@
+import type { Timestamp } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 
 /** One file that was brought in; `content_digest` is the identity of what it held. */
 export interface ImportRow {
   readonly import_id: string;
   readonly content_digest: string;
-  readonly imported_at: string;
+  readonly imported_at: Timestamp;
   readonly principal: string;
   readonly row_digest: string;
 }

@@ -1,10 +1,16 @@
 import type { z } from 'zod';
+import { importCommands } from './import.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryWriteCommands } from './memory-write.ts';
 import { ownerCommands } from './owner.ts';
 
 /** The whole command table, in the order in which tools are listed. */
-export const commandTable = [...memoryReadCommands, ...memoryWriteCommands, ...ownerCommands] as const;
+export const commandTable = [
+  ...memoryReadCommands,
+  ...memoryWriteCommands,
+  ...ownerCommands,
+  ...importCommands,
+] as const;
 
 type Row = (typeof commandTable)[number];
 export type CommandName = Row['name'];
