@@ -7,21 +7,20 @@ import type { MergeEnvelope } from '../canonical/signature.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { AdvanceInput } from './api.ts';
 import { getChangesetRow, readChangeset } from './changeset-rows.ts';
-import { bothSidesTouched, contestedNamedMax } from './commit.ts';
 import { requireNoOpenBlocking } from './conflicts-blocking.ts';
 import { supersedeConflicts } from './conflicts-settle.ts';
-import { listOriginators } from './originators.ts';
-import { contestedMemories } from './projection/contested.ts';
+import { listAuthorsOfPicked, listOriginators } from './originators.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { advanceCause, writeMove } from './ref-move.ts';
 import { getRef, refMoved } from './refs.ts';
 import { rowDigest } from './row-digest.ts';
 import type { MergeAuthorization } from './rules/authorization-text.ts';
 import { isNonce, judgeEnvelope } from './rules/envelope.ts';
-import { findSeparationFault, findShapeFault, shapeFault } from './rules/merge-shape.ts';
+import { findSeparationFault, findShapeFault, listPicked, shapeFault } from './rules/merge-shape.ts';
 import { insertAdvance } from './tables/advances.ts';
 import { findAuthorization, insertAuthorization } from './tables/authorizations.ts';
 import { type ChangesetRow, findChangesetRow } from './tables/changesets.ts';
+import { findChangesetSeq } from './tables/memory-ids.ts';
 import { updateRefHead } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
@@ -130,15 +129,17 @@ function requireShape(db: ReadableDb, envelope: MergeEnvelope, from: ChangesetRo
       changesetId: to.changeset.changeset_id,
       parentIds: to.changeset.parent_ids,
       author: to.changeset.author_principal,
+      ops: to.changeset.ops ?? [],
     },
     merger: envelope.merger_principal,
+    exists: (changesetId) => findChangesetSeq(db, to.row.project_id, changesetId) !== undefined,
     contains: (head, changesetId) =>
       sees(sight, getChangesetRow(db, head, 'new_head').seq, getChangesetRow(db, changesetId, 'new_head').seq),
   });
   if (fault !== undefined) throw fault;
 }
 
-/** Who wrote what the move brings in may neither review nor merge it; and no merge settles what both sides changed. */
+/** Who wrote what the move brings in may neither review nor merge it. */
 function requireSeparation(
   db: ReadableDb,
   context: VerbContext,
@@ -146,17 +147,16 @@ function requireSeparation(
   from: ChangesetRow,
   to: NewHead,
 ): void {
-  const brought = broughtBy(db, envelope, to);
+  const isPicked = mergeStrategySchema.parse(envelope.strategy) === 'cherry_pick';
   const fault = findSeparationFault({
-    originators: listOriginators(db, from.seq, brought.seq),
+    originators: isPicked
+      ? listAuthorsOfPicked(db, listPicked(to.changeset.ops ?? []))
+      : listOriginators(db, from.seq, broughtBy(db, envelope, to).seq),
     reviewer: envelope.reviewer_principal,
     merger: envelope.merger_principal,
     owner: context.ownerPrincipal,
   });
   if (fault !== undefined) throw fault;
-  if (brought === to.row) return;
-  const contested = contestedMemories(db, from.seq, brought.seq, contestedNamedMax);
-  if (contested.total > 0) throw bothSidesTouched(contested.memoryIds, contested.total);
 }
 
 /** The proposal's side: what a merge_commit brings in by its second parent, and otherwise the new head itself. */

@@ -13,7 +13,6 @@ import {
   requireIntegrity,
   writtenChangeset,
 } from './changeset-rows.ts';
-import { contestedMemories } from './projection/contested.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { parentsView } from './projection/view.ts';
 import { requireProject } from './projects.ts';
@@ -26,17 +25,15 @@ import { findManifestRow } from './tables/manifests.ts';
 import { type StoredRef, updateRefHead } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
-/** Most contested memories that a refusal names. */
-export const contestedNamedMax = 100;
-
 /**
  * Commits in the caller's transaction (`lethe.md` §1.3 with D8 and D9), whole or not at all. The order: the request by
  * itself, the ops by themselves, protection, replay under the key, parents, the ops against the merged state of the
- * parents, the ref; then everything is written and the ref moved. The faults are those of `Lethe.commit`.
+ * parents, the ref; then everything is written, unless the ops leave undecided what both parents changed (`L23`), and the
+ * ref moved. The faults are those of `Lethe.commit`.
  */
 export function commitChangeset(db: WritableDb, emit: Emit, context: VerbContext, input: CommitInput): Changeset {
   const request = normalizeCommit(input);
-  validateStateless(request.ops);
+  validateStateless(request.ops, { mayRestore: input.mayRestore === true });
   if (request.advanceRef && isProtectedName(request.refName)) throw protectedRef(request.refName);
   requireProject(db, request.projectId);
   const digest = digestRequest(request);
@@ -46,7 +43,6 @@ export function commitChangeset(db: WritableDb, emit: Emit, context: VerbContext
   requireManifest(db, request);
   if (needsState(request.ops)) validateAgainstState(request.ops, parentsView(db, request.projectId, seqsOf(parents)));
   const ref = request.advanceRef ? requireMovable(db, request, parents) : undefined;
-  requireUncontested(db, parents);
   const stamp = { changesetId: context.ids.uuidv7(), createdMs: context.clock.nowMs(), isRoot: false };
   const { row, parts } = insertChangeset(
     db,
@@ -117,26 +113,6 @@ function requireMovable(db: ReadableDb, request: CommitRequest, parents: readonl
     {
       ref: request.refName,
       head: actual,
-    },
-  );
-}
-
-/** Until typed conflicts can be resolved, a changeset with two parents is refused when both touched the same memory. */
-function requireUncontested(db: ReadableDb, parents: readonly ChangesetRow[]): void {
-  const [first, second] = parents;
-  if (first === undefined || second === undefined) return;
-  const contested = contestedMemories(db, first.seq, second.seq, contestedNamedMax);
-  if (contested.total > 0) throw bothSidesTouched(contested.memoryIds, contested.total);
-}
-
-/** The refusal of a merge whose sides changed the same memories, naming the first of them. */
-export function bothSidesTouched(memoryIds: readonly string[], total: number): Fault {
-  return new Fault(
-    'BOTH_SIDES_TOUCHED',
-    'parent_ids: both sides changed the same memories, or one retired what the other keeps in place of a duplicate. Bring the target into the branch without them, or change them on one side only.',
-    {
-      memory_ids: memoryIds,
-      total,
     },
   );
 }

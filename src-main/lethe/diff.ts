@@ -81,7 +81,9 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
 
 interface FoundRelationship {
   readonly kind: 'relationship';
+  /** Number of the op by which it is in this place of the list. */
   readonly op: number;
+  /** The op that related the two. */
   readonly made: MadeBy;
   /** Where it starts: the memory at base and at target, as far as it is active there. */
   readonly memory: number;
@@ -120,13 +122,13 @@ function* findRelationships(
   side: DiffInput['side'],
   after: number,
 ): IterableIterator<Found> {
-  for (const { op, from } of listAddedRelationships(sight, base, target, after)) {
+  for (const { op, from, by } of listAddedRelationships(sight, base, target, side, after)) {
     const atBase = findNewestTouch(sight, [base], from);
     const atTarget = findNewestTouch(sight, [target], from);
     // A merge leaves a memory that the target's side did not touch as the base has it.
     const isLeft = side === 'target' && atTarget !== undefined && seesTouch(sight, [base], atTarget);
     const states = { before: liveOnly(atBase), after: liveOnly(isLeft ? atBase : atTarget) };
-    yield { kind: 'relationship', op, made: readMadeBy(sight.db, op), memory: from, ...states };
+    yield { kind: 'relationship', op: by, made: readMadeBy(sight.db, op), memory: from, ...states };
   }
 }
 

@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../canonical/text.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { openSight, rangesBeyond } from './projection/sight.ts';
-import { listAuthorsOfRun } from './tables/changesets.ts';
+import { findChangesetRow, listAuthorsOfRun } from './tables/changesets.ts';
 
 /**
  * Authors of the changesets that moving from one changeset to another brings in, each once, in byte order
@@ -16,4 +16,10 @@ export function listOriginators(db: ReadableDb, fromSeq: number, toSeq: number):
       authors.add(author);
   }
   return [...authors].sort(compareUtf8);
+}
+
+/** Authors of the changesets that a cherry_pick was picked from, each once, in byte order (`lethe.md` §0.1). */
+export function listAuthorsOfPicked(db: ReadableDb, changesetIds: readonly string[]): readonly string[] {
+  const authors = changesetIds.flatMap((id) => findChangesetRow(db, id)?.author_principal ?? []);
+  return [...new Set(authors)].sort(compareUtf8);
 }

@@ -5,11 +5,17 @@ import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { listAddedRelationships } from '../../src-main/lethe/projection/relationships.ts';
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
 import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
-import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import {
+  type Replayed,
+  type ReplayedRelationship,
+  type ReplayedTouch,
+  replay,
+} from '../../src-main/lethe/rules/replay.ts';
+import type { ReplayedMemory } from '../../src-main/lethe/rules/replay-ops.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
 import { seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
-import { type LoggedTouch, touchLog } from './touch-log.ts';
+import { touchLog } from './touch-log.ts';
 
 const histories = 60;
 const chunks = 5;
@@ -55,19 +61,38 @@ function checkSeed(seed: number): void {
 
 /** Relationships that the target has and the base has not, whole and from the middle on. */
 function checkRelationships(store: HistoryStore, base: number, target: number, where: string): void {
-  const seqOf = new Map([...store.history].map(([seq, { changesetId }]) => [changesetId, seq]));
-  const opsOf = (head: number): readonly number[] =>
-    replay(store.history, head).relationships.map((one) => opNumber(seqOf.get(one.changesetId) ?? 0, one.ordinal));
-  const had = new Set(opsOf(base));
-  const wanted = opsOf(target)
-    .filter((op) => !had.has(op))
-    .toSorted((one, other) => one - other);
-  const sight = openSight(store.db);
-  const added = (after: number): readonly number[] =>
-    [...listAddedRelationships(sight, sight.places.get(base), sight.places.get(target), after)].map(({ op }) => op);
-  expect(added(0), where).toEqual(wanted);
-  const after = wanted[Math.floor(wanted.length / 2)] ?? 0;
-  expect(added(after), `${where}, second page`).toEqual(wanted.filter((op) => op > after));
+  const [atBase, atTarget] = [replay(store.history, base), replay(store.history, target)];
+  const baseHas = new Set(atBase.changesets);
+  const had = new Set(atBase.relationships().map(opOf));
+  for (const side of ['both', 'target'] as const) {
+    const wanted = atTarget
+      .relationships()
+      .filter((one) => !had.has(opOf(one)))
+      .flatMap((one) => {
+        const by = baseHas.has(one.seq) ? restoredBy(atBase, atTarget, one.from, side) : opOf(one);
+        return by === undefined ? [] : [{ op: opOf(one), by }];
+      })
+      .toSorted((one, other) => one.by - other.by || one.op - other.op);
+    const sight = openSight(store.db);
+    const added = (after: number): readonly unknown[] =>
+      [...listAddedRelationships(sight, sight.places.get(base), sight.places.get(target), side, after)].map(
+        ({ op, by }) => ({ op, by }),
+      );
+    expect(added(0), `${where} ${side}`).toEqual(wanted);
+    const after = wanted[Math.floor(wanted.length / 2)]?.by ?? 0;
+    expect(added(after), `${where} ${side}, second page`).toEqual(wanted.filter(({ by }) => by > after));
+  }
+}
+
+/** The touch by which a relationship that both sides see is shown at the target alone: of the target, else of the base. */
+function restoredBy(base: Replayed, target: Replayed, memory: string, side: 'both' | 'target'): number | undefined {
+  const [onBase, onTarget] = [base.states.get(memory), target.states.get(memory)];
+  if (onTarget !== undefined && !base.changesets.includes(onTarget.seq)) return onTarget.key;
+  return side === 'both' ? onBase?.key : undefined;
+}
+
+function opOf({ seq, ordinal }: ReplayedRelationship): number {
+  return opNumber(seq, ordinal);
 }
 
 function changesOf(
@@ -102,27 +127,29 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
   const atTarget = replay(store.history, target);
   const baseHas = new Set(atBase.changesets);
   const targetHas = new Set(atTarget.changesets);
-  const own = touchLog(store, target).filter((touch) => !baseHas.has(touch.seq));
-  const theirs = touchLog(store, base).filter((touch) => !targetHas.has(touch.seq));
+  const [baseLog, targetLog] = [touchLog(store, base).toSorted(byKey), touchLog(store, target).toSorted(byKey)];
+  const own = targetLog.filter((touch) => !baseHas.has(touch.seq));
+  const theirs = baseLog.filter((touch) => !targetHas.has(touch.seq));
   const live = (memory: ReplayedMemory | undefined): boolean => memory?.active === true && !isBlank(memory.content);
   const liveBase = (id: string): boolean => live(atBase.memories.get(id));
   const liveTarget = (id: string): boolean => live(atTarget.memories.get(id));
-  const last = (log: readonly LoggedTouch[], id: string): LoggedTouch | undefined =>
-    log.findLast((touch) => touch.memory === id);
+  // A side touched a memory when its state there is one that the other side has not seen.
+  const touched = (at: Replayed, otherHas: ReadonlySet<number>): ReadonlySet<string> =>
+    new Set([...at.states].flatMap(([id, { seq }]) => (otherHas.has(seq) ? [] : [id])));
+  const [ownTouched, theirTouched] = [touched(atTarget, baseHas), touched(atBase, targetHas)];
 
-  const originOf = (id: string): string | undefined => findOrigin(own, id, liveBase);
   const hasHeir = (id: string): boolean => {
-    const heir = findHeir(own, id, liveTarget);
+    const heir = findHeir(targetLog, id, liveTarget);
     return heir !== undefined && !liveBase(heir);
   };
 
   const said: Said[] = [];
-  for (const id of new Set(own.map((touch) => touch.memory))) {
-    const op = last(own, id)?.key ?? 0;
-    const apart = theirs.some((touch) => touch.memory === id);
+  for (const id of ownTouched) {
+    const op = atTarget.states.get(id)?.key ?? 0;
+    const apart = theirTouched.has(id);
     const before = liveBase(id) ? id : undefined;
     if (liveTarget(id)) {
-      const origin = before ?? originOf(id);
+      const origin = before ?? findOrigin(own, id, liveBase);
       const relation =
         apart && (before !== undefined || origin === undefined) ? 'apart' : origin === undefined ? 'new' : 'grown';
       said.push({ op, before: origin, after: id, relation });
@@ -131,16 +158,15 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
     }
   }
   if (side === 'both') {
-    const ownTouched = new Set(own.map((touch) => touch.memory));
-    for (const id of new Set(theirs.map((touch) => touch.memory))) {
+    for (const id of theirTouched) {
       if (ownTouched.has(id)) continue;
-      const op = last(theirs, id)?.key ?? 0;
+      const op = atBase.states.get(id)?.key ?? 0;
       if (liveBase(id)) {
         const origin = liveTarget(id) ? id : findOrigin(theirs, id, liveTarget);
         const told = origin !== undefined && !ownTouched.has(origin);
         said.push({ op, before: id, after: told ? origin : undefined, relation: told ? 'grown' : 'gone' });
       } else if (liveTarget(id)) {
-        const heir = findHeir(theirs, id, liveBase);
+        const heir = findHeir(baseLog, id, liveBase);
         const told = heir !== undefined && !liveTarget(heir) && !ownTouched.has(heir);
         if (!told) said.push({ op, before: undefined, after: id, relation: 'new' });
       }
@@ -150,7 +176,7 @@ function diffFromScratch(store: HistoryStore, base: number, target: number, side
 }
 
 /** The nearest memory, back over the links of one side, that is live at the other. */
-function findOrigin(log: readonly LoggedTouch[], id: string, live: (id: string) => boolean): string | undefined {
+function findOrigin(log: readonly ReplayedTouch[], id: string, live: (id: string) => boolean): string | undefined {
   let upTo = Number.POSITIVE_INFINITY;
   for (let at = id; ; ) {
     const link = log.findLast((touch) => touch.memory === at && touch.from !== undefined && touch.key <= upTo);
@@ -160,8 +186,8 @@ function findOrigin(log: readonly LoggedTouch[], id: string, live: (id: string) 
   }
 }
 
-/** The first memory, on over the links of one side, that is live there. */
-function findHeir(log: readonly LoggedTouch[], id: string, live: (id: string) => boolean): string | undefined {
+/** The first memory, on over what retired memories became, that is live there. */
+function findHeir(log: readonly ReplayedTouch[], id: string, live: (id: string) => boolean): string | undefined {
   let link = log.findLast((touch) => touch.memory === id);
   while (link?.to !== undefined) {
     const next: string = link.to;
@@ -169,6 +195,10 @@ function findHeir(log: readonly LoggedTouch[], id: string, live: (id: string) =>
     link = log.findLast((touch) => touch.memory === next);
   }
   return undefined;
+}
+
+function byKey(one: ReplayedTouch, other: ReplayedTouch): number {
+  return one.key - other.key;
 }
 
 function compare(one: string | undefined, other: string | undefined): number {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
-import { extendProjection } from '../../src-main/lethe/projection/extend.ts';
+import { extendProjection, type WhenUndecided } from '../../src-main/lethe/projection/extend.ts';
 import { defaultPageOptions, type PageOptions } from '../../src-main/lethe/projection/pages.ts';
 import type { ReplayedChangeset } from '../../src-main/lethe/rules/replay.ts';
 import { insertChangesetRow, insertParents } from '../../src-main/lethe/tables/changesets.ts';
@@ -22,8 +22,8 @@ export interface HistoryStore {
   readonly db: Connection;
   /** The same history in memory, for the from-scratch twin. */
   readonly history: Map<number, ReplayedChangeset>;
-  /** Writes one changeset and answers its number. */
-  commit(parents: readonly number[], ops: readonly OpDraft[]): number;
+  /** Writes one changeset and answers its number. A merge that leaves memories undecided is refused unless it may override. */
+  commit(parents: readonly number[], ops: readonly OpDraft[], whenUndecided?: WhenUndecided): number;
   idOf(seq: number): string;
   close(): void;
 }
@@ -43,7 +43,7 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
     db,
     history,
     idOf: (seq) => history.get(seq)?.changesetId ?? '',
-    commit: (parents, drafts) => {
+    commit: (parents, drafts, whenUndecided = 'refuse') => {
       count += 1;
       const changesetId = `00000000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
       const ops = drafts.map((draft, ordinal) => ({ ...draft, ordinal }));
@@ -74,7 +74,11 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
       });
       insertParents(db, seq, parents);
       insertOps(db, seq, ops);
-      extendProjection(db, { seq, projectId: historyProject, changesetId, parents, ops }, options);
+      extendProjection(
+        db,
+        { seq, projectId: historyProject, changesetId, parents, ops },
+        { pages: options, whenUndecided },
+      );
       history.set(seq, { changesetId, parents, ops });
       return seq;
     },
@@ -84,4 +88,19 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Looks at a changeset that is not made, in the history that is held in memory alone. */
+export function tentatively<Result>(
+  store: HistoryStore,
+  parents: readonly number[],
+  look: (head: number) => Result,
+): Result {
+  const head = Math.max(...store.history.keys()) + 1;
+  store.history.set(head, { changesetId: 'tentative', parents, ops: [] });
+  try {
+    return look(head);
+  } finally {
+    store.history.delete(head);
+  }
 }

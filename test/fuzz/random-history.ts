@@ -1,7 +1,10 @@
-import { contestedMemories } from '../../src-main/lethe/projection/contested.ts';
-import { type ReplayedMemory, replay } from '../../src-main/lethe/rules/replay.ts';
+import { listUndecided } from '../../src-main/lethe/projection/contested.ts';
+import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
+import { openSight } from '../../src-main/lethe/projection/sight.ts';
+import { replay } from '../../src-main/lethe/rules/replay.ts';
+import type { ReplayedMemory } from '../../src-main/lethe/rules/replay-ops.ts';
 import type { JsonObject, JsonValue } from '../../src-preload/contract/json.ts';
-import type { HistoryStore, OpDraft } from './history-store.ts';
+import { type HistoryStore, type OpDraft, tentatively } from './history-store.ts';
 import type { Random } from './random.ts';
 
 /**
@@ -24,25 +27,87 @@ export function growHistory(store: HistoryStore, random: Random, changesets: num
   }
 }
 
-/** Merges one branch into another; sides that both touched a memory are left alone, as the store refuses them. */
+/**
+ * Merges one branch into another. What both sides changed is decided by an op of some kind, or left to a merge that
+ * overrides, as one that was made elsewhere does.
+ */
 function growMerge(store: HistoryStore, random: Random, heads: number[], chosen: string[]): void {
   const at = random.below(heads.length);
   const into = heads[at] ?? 1;
   const from = random.chance(0.9) ? random.pick(heads) : random.pick([...store.history.keys()]);
-  if (into === from || contestedMemories(store.db, into, from, 1).total > 0) return;
-  store.history.set(0, { changesetId: 'tentative', parents: [into, from], ops: [] });
-  const ops = random.chance(0.3) ? randomOps(store, random, 0, chosen) : [];
-  store.history.delete(0);
-  heads[at] = store.commit([into, from], ops);
+  if (into === from) return;
+  const { contested, bereft } = listUndecided(openSight(store.db), into, from, new Set());
+  const isDecided = random.chance(0.7);
+  const undecided = [...new Set([...contested, ...bereft])].filter(() => isDecided || random.chance(0.5));
+  const decisions = undecided.map((memory) => decide(store, random, memoryIdOf(store.db, memory), [into, from]));
+  const more = random.chance(0.3)
+    ? tentatively(store, [into, from], (head) => randomOps(store, random, head, chosen))
+    : [];
+  const ops = random.chance(0.5) ? [...decisions, ...more] : [...more, ...decisions];
+  heads[at] = store.commit([into, from], ops, 'override');
+}
+
+/** An op that says what becomes of a memory that both sides changed. */
+function decide(store: HistoryStore, random: Random, memory: string, [into, from]: readonly [number, number]): OpDraft {
+  const dice = random.next();
+  if (dice < 0.5) {
+    const restores = store.idOf(dice < 0.25 ? into : from);
+    return { op_type: 'correct_memory', target_event_id: memory, payload: { restores } };
+  }
+  if (dice < 0.7) return { op_type: 'correct_memory', target_event_id: memory, payload: randomPatch(random) };
+  if (dice < 0.8)
+    return {
+      op_type: 'supersede_memory',
+      target_event_id: memory,
+      payload: { content: `instead ${random.below(99)}` },
+    };
+  if (dice < 0.9) return { op_type: 'supersede_memory', target_event_id: memory, payload: { summary: 'neither' } };
+  return { op_type: 'attach_evidence', target_event_id: memory, payload: { note: 'decided' } };
+}
+
+/** The ops of some changeset again, with the ids that they gave, on another line. */
+function pickOps(store: HistoryStore, random: Random): readonly OpDraft[] {
+  const seq = random.pick([...store.history.keys()]);
+  const source = store.history.get(seq);
+  return (source?.ops ?? [])
+    .filter(() => random.chance(0.7))
+    .map(({ ordinal, ...op }) => {
+      const makes =
+        op.op_type === 'add_memory' || (op.op_type === 'supersede_memory' && op.payload?.content !== undefined);
+      const made = op.resulting_event_id ?? `mem:${source?.changesetId}:${ordinal}`;
+      return {
+        ...op,
+        ...(makes ? { resulting_event_id: made } : {}),
+        payload: { ...op.payload, cherrypicked_from: store.idOf(seq) },
+      };
+    });
 }
 
 /** Ops over the state at a changeset; with none, ops on whatever memory there is anywhere. */
 function randomOps(store: HistoryStore, random: Random, at: number | undefined, chosen: string[]): readonly OpDraft[] {
-  const memories = at === undefined ? [] : [...replay(store.history, at).memories.values()];
+  if (random.chance(0.05)) return pickOps(store, random);
+  const replayed = at === undefined ? undefined : replay(store.history, at);
+  const memories = [...(replayed?.memories.values() ?? [])];
   const active = memories.filter((memory) => memory.active);
   const most = random.chance(0.01) ? 90 : random.chance(0.1) ? 6 : 2;
   const count = random.chance(0.1) ? 0 : 1 + random.below(most);
-  return Array.from({ length: count }, () => randomOp(random, active, memories, chosen));
+  return Array.from({ length: count }, () =>
+    memories.length > 0 && random.chance(0.08)
+      ? randomRestore(store, random, replayed?.changesets ?? [], memories)
+      : randomOp(random, active, memories, chosen),
+  );
+}
+
+/** Mostly a state that the line has had, of a memory that is known there; sometimes any changeset there is. */
+function randomRestore(
+  store: HistoryStore,
+  random: Random,
+  line: readonly number[],
+  known: readonly ReplayedMemory[],
+): OpDraft {
+  const seq = random.pick(random.chance(0.9) ? line : [...store.history.keys()]);
+  const restores = store.idOf(seq);
+  return { op_type: 'correct_memory', target_event_id: random.pick(known).memoryId, payload: { restores } };
 }
 
 function randomOp(

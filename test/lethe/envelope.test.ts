@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import type { MergeEnvelope } from '../../src-main/canonical/signature.ts';
 import { type AdvanceClaims, type EnvelopeJudgement, judgeEnvelope } from '../../src-main/lethe/rules/envelope.ts';
-import { findSeparationFault, findShapeFault, type ShapeFacts } from '../../src-main/lethe/rules/merge-shape.ts';
+import {
+  findSeparationFault,
+  findShapeFault,
+  listPicked,
+  type ShapeFacts,
+} from '../../src-main/lethe/rules/merge-shape.ts';
+import type { Op } from '../../src-preload/contract/changeset.ts';
 import { changesetId, fakeClock, fakeEpochMs, projectId, seededIds, testMergeKey } from '../support/history-builder.ts';
 import { authorize, mergeEnvelope } from '../support/merge-envelope.ts';
 
@@ -173,12 +179,28 @@ describe('the shape', () => {
     wrong: ['x', 'a'],
     three: ['a', 'x', 'b'],
     back: ['b', 'a'],
+    picked: ['a'],
+    unpicked: ['a'],
+    foreign: ['a'],
+    two: ['a', 'x'],
+  };
+  const picked = (ordinal: number, from?: string): Op => ({
+    ordinal,
+    op_type: 'add_memory',
+    payload: { content: 'one', ...(from === undefined ? {} : { cherrypicked_from: from }) },
+  });
+  const ops: Record<string, Op[]> = {
+    picked: [picked(0, 'x'), picked(1, 'b')],
+    unpicked: [picked(0, 'x'), picked(1)],
+    foreign: [picked(0, 'nowhere')],
+    two: [picked(0, 'x')],
   };
   const contains = (head: string, changeset: string): boolean =>
     head === changeset || (history[head] ?? []).some((parent) => contains(parent, changeset));
   const shape = (strategy: ShapeFacts['strategy'], from: string, to: string, author = 'merger'): string => {
-    const newHead = { changesetId: to, parentIds: history[to] ?? [], author };
-    const fault = findShapeFault({ strategy, expectedHead: from, newHead, merger: 'merger', contains });
+    const newHead = { changesetId: to, parentIds: history[to] ?? [], author, ops: ops[to] ?? [] };
+    const exists = (changeset: string): boolean => changeset in history;
+    const fault = findShapeFault({ strategy, expectedHead: from, newHead, merger: 'merger', exists, contains });
     return fault === undefined ? 'fits' : fault.code;
   };
 
@@ -200,7 +222,13 @@ describe('the shape', () => {
   });
 
   test('L51 cherry_pick', () => {
-    expect(shape('cherry_pick', 'a', 'b')).toBe('MERGE_SHAPE');
+    expect(shape('cherry_pick', 'a', 'picked')).toBe('fits');
+    expect(shape('cherry_pick', 'a', 'picked', 'someone else')).toBe('MERGE_SHAPE');
+    expect(shape('cherry_pick', 'b', 'picked')).toBe('MERGE_SHAPE');
+    expect(shape('cherry_pick', 'a', 'two')).toBe('MERGE_SHAPE');
+    expect(shape('cherry_pick', 'a', 'unpicked')).toBe('MERGE_SHAPE');
+    expect(shape('cherry_pick', 'a', 'foreign')).toBe('MERGE_SHAPE');
+    expect(listPicked([...(ops.picked ?? []), picked(2, 'x')])).toEqual(['x', 'b']);
   });
 
   test('L52 separation of duties', () => {

@@ -38,6 +38,10 @@ describe('query plans of the derived index', () => {
       'SEARCH memory_touches USING INDEX memory_touches_by_chain (chain=? AND key>? AND key<?)',
     ],
     [touchQueries.ofMemory, 'SEARCH memory_touches USING PRIMARY KEY (memory=? AND key>? AND key<?)'],
+    [
+      touchQueries.ofMemoryInChain,
+      'SEARCH memory_touches USING INDEX memory_touches_by_memory_chain (memory=? AND chain=? AND key>? AND key<?)',
+    ],
     [touchQueries.linked, 'SEARCH memory_touches USING INDEX memory_touches_linked (memory=? AND key<?)'],
     [
       touchQueries.duplicatesOfChain,

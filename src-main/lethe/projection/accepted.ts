@@ -10,7 +10,7 @@ import { type Attachment, findAttachment } from '../tables/attachments.ts';
 import { listChangesetIds, listChosenIds } from '../tables/memory-ids.ts';
 import type { Touch, TouchStatus } from '../tables/touches.ts';
 import { listPayloads, listVersions, readPayload } from '../tables/versions.ts';
-import { changesetIdOf, madeIdOf, memoryIdOf } from './identity.ts';
+import { changesetIdOf, madeIdOf } from './identity.ts';
 import { loadVersion } from './state.ts';
 
 /** Builds memories as they cross the border; ids and payloads that several share are read once. */
@@ -35,6 +35,7 @@ export function openAccepted(db: ReadableDb): AcceptedReader {
     payloads: new Map(),
     attachments: new Map(),
     memoryIds: new Map(),
+    afterEvents: new Set(),
     changesetIds: new Map(),
   };
   const changesetId = (seq: number): ChangesetId => getChangesetId(db, known, seq);
@@ -42,20 +43,25 @@ export function openAccepted(db: ReadableDb): AcceptedReader {
   const versionOf = ({ version }: Touch): Version =>
     memoized(known.versions, version, () => loadVersion(db, version, payloadOf));
   const attachmentOf = (op: number): Attachment => memoized(known.attachments, op, () => getAttachment(db, op));
-  const memoryId = (memory: number): MemoryId =>
-    memoized(known.memoryIds, memory, () => memoryIdOf(db, memory, changesetId));
+  const memoryId = (memory: number): MemoryId => memoized(known.memoryIds, memory, () => learnId(db, known, memory));
   const read = (touch: Touch): AcceptedMemory => {
     const version = versionOf(touch);
     const { content, payload, ...fields } = readVersion(version, payloadOf);
-    const shown = attachmentLists.map((list) => readAttached(list, version[list], attachmentOf, payloadOf));
+    const shown = attachmentLists.map((list) => readAttached(list, version, attachmentOf, payloadOf));
+    const id = memoryId(touch.memory);
+    const { source } = version;
+    const sourceEvent =
+      source === undefined ? (known.afterEvents.has(touch.memory) ? id : undefined) : memoryId(source);
     return {
-      memory_id: memoryId(touch.memory),
+      memory_id: id,
       content,
       ...fields,
       status: statusShown(touch.status),
-      source: 'memory_git',
-      introduced_changeset_id: changesetId(seqOf(version.introduced)),
-      last_changeset_id: changesetId(seqOf(version.version)),
+      source: version.version === source ? 'legacy_event' : 'memory_git',
+      ...(sourceEvent === undefined ? {} : { source_event_id: sourceEvent }),
+      // The number of a baseline event is no op of a changeset.
+      ...(version.introduced === source ? {} : { introduced_changeset_id: changesetId(seqOf(version.introduced)) }),
+      ...(version.version === source ? {} : { last_changeset_id: changesetId(seqOf(version.version)) }),
       ...Object.assign({}, ...shown),
       ...(payload === undefined ? {} : { payload }),
     };
@@ -80,6 +86,8 @@ interface Known {
   readonly payloads: Map<number, JsonObject>;
   readonly attachments: Map<number, Attachment>;
   readonly memoryIds: Map<number, MemoryId>;
+  /** Memories whose id was that of an event when they were named (`lethe.md` §5.7). */
+  readonly afterEvents: Set<number>;
   readonly changesetIds: Map<number, ChangesetId>;
 }
 
@@ -95,10 +103,26 @@ function learn(db: ReadableDb, known: Known, touches: readonly Touch[]): void {
   const memories = touches.map(({ memory }) => memory);
   const seqs = [...memories, ...states, ...grown.map(({ introduced }) => introduced)].map(seqOf);
   for (const [seq, id] of listChangesetIds(db, missing(known.changesetIds, seqs))) known.changesetIds.set(seq, id);
-  const unnamed = missing(known.memoryIds, memories);
-  const chosen = new Map(listChosenIds(db, unnamed));
-  const madeId = (memory: number): MemoryId => madeIdOf(memory, (seq) => getChangesetId(db, known, seq));
-  for (const memory of unnamed) known.memoryIds.set(memory, chosen.get(memory) ?? madeId(memory));
+  const sources = grown.flatMap(({ source }) => source ?? []);
+  for (const memory of learnChosen(db, known, missing(known.memoryIds, [...memories, ...sources])))
+    known.memoryIds.set(
+      memory,
+      madeIdOf(memory, (seq) => getChangesetId(db, known, seq)),
+    );
+}
+
+/** Learns those of the ids that callers chose; answers the memories whose id the store made. */
+function learnChosen(db: ReadableDb, known: Known, memories: readonly number[]): readonly number[] {
+  for (const { number, memoryId, event } of listChosenIds(db, memories)) {
+    known.memoryIds.set(number, memoryId);
+    if (event !== undefined) known.afterEvents.add(number);
+  }
+  return missing(known.memoryIds, memories);
+}
+
+function learnId(db: ReadableDb, known: Known, memory: number): MemoryId {
+  learnChosen(db, known, [memory]);
+  return known.memoryIds.get(memory) ?? madeIdOf(memory, (seq) => getChangesetId(db, known, seq));
 }
 
 function getChangesetId(db: ReadableDb, known: Known, seq: number): ChangesetId {
@@ -119,10 +143,13 @@ function statusShown(status: TouchStatus): AcceptedMemory['status'] {
 /** What a memory is shown with of one of its lists; reads no more links than are shown, and one. */
 function readAttached(
   list: AttachmentList,
-  newest: number | undefined,
+  version: Version,
   attachmentOf: (op: number) => Attachment,
   payloadOf: (op: number) => JsonObject,
 ): ShownFields {
+  const joined = version.joined?.[list];
+  if (joined !== undefined) return shownFields(list, joined.total, joined.newest.toReversed().map(payloadOf));
+  const newest = version[list];
   if (newest === undefined) return {};
   return shownFields(list, attachmentOf(newest).count, walkAttached(newest, attachmentOf, payloadOf));
 }

@@ -1,13 +1,16 @@
+import type { Op } from '../../../src-preload/contract/changeset.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { lastOpOf, seqOf } from '../rules/numbers.ts';
 import { findSecondEnd } from '../rules/op-ends.ts';
+import { restoredAt } from '../rules/op-fields.ts';
 import type { Place } from '../tables/chains.ts';
 import { findChangesetRowBySeq } from '../tables/changesets.ts';
+import { findChangesetSeq } from '../tables/memory-ids.ts';
 import { decodeOp, findOpRow } from '../tables/ops.ts';
 import { listDuplicatesOfChain, type Touch } from '../tables/touches.ts';
 import { findMemoryNumber } from './identity.ts';
-import { type ChainRange, rangesBeyond, type Sight } from './sight.ts';
+import { type ChainRange, openSight, rangesBeyond, type Sight } from './sight.ts';
 import { findNewestTouch, isLive } from './state.ts';
 
 const marksPerRead = 256;
@@ -16,14 +19,15 @@ const followedMax = 1_000;
 
 /**
  * The memories that were to stay for a duplicate of one side, and that the other side retired with nothing in their place:
- * merged, both texts would be gone without anybody having said so (`L142`). Each once, in the order of the marks. Cost
+ * merged, both texts would be gone without anybody having said so (`L142`). Each once, in the order of the marks, with the
+ * memories of which one has to be decided about: itself, its duplicates, and what stands for it on either side. Cost
  * follows the marks that only one side has.
  * @param leftSeq and rightSeq: changeset numbers
  */
-export function listBereft(sight: Sight, leftSeq: number, rightSeq: number): readonly number[] {
+export function listBereft(sight: Sight, leftSeq: number, rightSeq: number): ReadonlyMap<number, ReadonlySet<number>> {
   const left = sight.places.get(leftSeq);
   const right = sight.places.get(rightSeq);
-  const bereft = new Set<number>();
+  const bereft = new Map<number, Set<number>>();
   for (const [own, other] of [
     [left, right],
     [right, left],
@@ -33,10 +37,13 @@ export function listBereft(sight: Sight, leftSeq: number, rightSeq: number): rea
       if (findNewestTouch(sight, [own], mark.memory)?.key !== mark.key) continue;
       const stays = stayingOf(sight.db, mark);
       if (stays === undefined) continue;
-      if (isStoodFor(sight, [own], stays) && !isStoodFor(sight, [own, other], stays)) bereft.add(stays);
+      const [onOwn, onBoth] = [standInsOf(sight, [own], stays), standInsOf(sight, [own, other], stays)];
+      if (!onOwn.isLive || onBoth.isLive) continue;
+      const known = bereft.get(stays) ?? new Set();
+      bereft.set(stays, new Set([...known, mark.memory, ...onOwn.followed, ...onBoth.followed]));
     }
   }
-  return [...bereft];
+  return bereft;
 }
 
 function* marksOf(db: ReadableDb, ranges: readonly ChainRange[]): IterableIterator<Touch> {
@@ -51,17 +58,21 @@ function* marksOf(db: ReadableDb, ranges: readonly ChainRange[]): IterableIterat
   }
 }
 
-/** Whether a memory is live at the heads, or what it was corrected to, superseded by, or marked a duplicate of. */
-function isStoodFor(sight: Sight, heads: readonly Place[], memory: number): boolean {
+/** A memory and what it was corrected to, superseded by, or marked a duplicate of, up to the first one that is live at the heads. */
+function standInsOf(
+  sight: Sight,
+  heads: readonly Place[],
+  memory: number,
+): { readonly isLive: boolean; readonly followed: ReadonlySet<number> } {
   const followed = new Set<number>();
   for (let one: number | undefined = memory; one !== undefined && !followed.has(one); ) {
-    if (followed.size === followedMax) return false;
+    if (followed.size === followedMax) break;
     followed.add(one);
     const touch = findNewestTouch(sight, heads, one);
-    if (isLive(touch)) return true;
+    if (isLive(touch)) return { isLive: true, followed };
     one = touch === undefined ? undefined : successorOf(sight.db, touch);
   }
-  return false;
+  return { isLive: false, followed };
 }
 
 /** What a retired memory was corrected to, superseded by or marked a duplicate of; undefined when nothing came in its place. */
@@ -71,10 +82,29 @@ export function successorOf(db: ReadableDb, touch: Touch): number | undefined {
 }
 
 /** The memory that stays for one that was marked a duplicate; undefined when the project has never known it. */
-function stayingOf(db: ReadableDb, mark: Touch): number | undefined {
-  const row = findOpRow(db, mark.key);
-  const changeset = findChangesetRowBySeq(db, seqOf(mark.key));
-  assert(row !== undefined && changeset !== undefined, 'a touch is made by a stored op');
-  const stays = findSecondEnd(decodeOp(row));
-  return stays === undefined ? undefined : findMemoryNumber(db, changeset.project_id, stays);
+function stayingOf(db: ReadableDb, touch: Touch): number | undefined {
+  const sight = openSight(db);
+  let mark: Touch | undefined = touch;
+  for (let followed = 0; mark?.status === 'duplicate' && followed < followedMax; followed += 1) {
+    const row = findOpRow(db, mark.key);
+    const op = row === undefined ? undefined : decodeOp(row);
+    const changeset = findChangesetRowBySeq(db, seqOf(mark.key));
+    assert(changeset !== undefined, 'a touch is made by a stored changeset');
+    if (op !== undefined && restoredAt(op) === undefined) {
+      const stays = findSecondEnd(op);
+      return stays === undefined ? undefined : findMemoryNumber(db, changeset.project_id, stays);
+    }
+    mark = findMarkBehind(sight, changeset.project_id, mark, op);
+  }
+  return undefined;
+}
+
+/** The touch whose state a restoring op, or a merge without one, brought back. */
+function findMarkBehind(sight: Sight, projectId: string, mark: Touch, op: Op | undefined): Touch | undefined {
+  const place = sight.places.get(seqOf(mark.key));
+  const restored = op === undefined ? undefined : findChangesetSeq(sight.db, projectId, restoredAt(op) ?? '');
+  const seqs = op === undefined ? [place.secondParent, place.firstParent] : [restored ?? 0];
+  return seqs
+    .flatMap((seq) => (seq === 0 ? [] : (findNewestTouch(sight, [sight.places.get(seq)], mark.memory) ?? [])))
+    .find(({ status }) => status === 'duplicate');
 }

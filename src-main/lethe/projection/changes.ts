@@ -1,7 +1,7 @@
 import type { Place } from '../tables/chains.ts';
 import { listLinkedTouches, type Touch } from '../tables/touches.ts';
 import { rangesBeyond, type Sight } from './sight.ts';
-import { findNewestTouch, isLive, seesTouch } from './state.ts';
+import { findNewestTouch, isLive, isRetiredStatus, seesTouch } from './state.ts';
 import { touchesInOrder } from './touch-runs.ts';
 
 /** One difference in meaning between two states. */
@@ -128,11 +128,14 @@ function findOrigin(sides: Sides, touch: Touch): { readonly before: Touch; reado
 function findStart(sides: Sides, memory: number, upTo: number): Touch | undefined {
   const { sight, base, target } = sides;
   return listLinkedTouches(sight.db, memory, upTo, linksOfOneMax).find(
-    (touch) => touch.version === touch.key && seesTouch(sight, [target], touch) && !seesTouch(sight, [base], touch),
+    (touch) => !isRetiredStatus(touch.status) && seesTouch(sight, [target], touch) && !seesTouch(sight, [base], touch),
   );
 }
 
-/** The active memory at target that a retired one became, over links that the target's side made. */
+/**
+ * The active memory at target that a retired one became, over links that the target's side made. What was restored as
+ * retired has a state of its own, and became nothing by that.
+ */
 function findLiveHeir(sides: Sides, retired: Touch): Touch | undefined {
   const { sight, base, target } = sides;
   let touch: Touch | undefined = retired;

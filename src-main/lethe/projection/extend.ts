@@ -1,10 +1,12 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
 import { assert } from '../../base/assert.ts';
-import type { WritableDb } from '../../sqlite/driver.ts';
+import { Fault } from '../../base/fault.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { raiseVector, uniteVectors, type VectorRoot, type WritableVectorNodes } from '../rules/vector.ts';
 import { insertPlace, isTip, nextChain, type Place } from '../tables/chains.ts';
 import { type AppliedOps, applyOps, writeApplied } from './apply.ts';
-import { memoriesIn } from './contested.ts';
+import { contestedNamedMax, listUndecided, memoriesIn, nameUndecided, type Undecided } from './contested.ts';
+import { withMergeTouches } from './merge-touches.ts';
 import { defaultPageOptions, type PageOptions, writePage } from './pages.ts';
 import {
   countChangesetsOf,
@@ -27,24 +29,61 @@ export interface ProjectedChangeset {
 }
 
 /**
+ * What to do about a merge that leaves memories undecided: refuse it (`L23`), or make of them what its ops would, and what the
+ * ops of the second side, applied over the states of the first, make of the rest (`L144`). Only an import overrides: its
+ * merges were made elsewhere. Everything that a door commits is refused.
+ */
+export type WhenUndecided = 'refuse' | 'override';
+
+export interface ExtendOptions {
+  readonly pages?: PageOptions;
+  readonly whenUndecided?: WhenUndecided;
+}
+
+/**
  * Extends the derived index by one changeset, in the transaction that stores it (`L108`): its place and vector, one touch for
  * each memory that an op changed, the version of each correction, the number of active memories, and the recency page
- * when one is due. Cost follows the ops; for a merge, what the second parent adds.
+ * when one is due. Cost follows the ops; for a merge, what the smaller side has and what both changed. Throws
+ * BOTH_SIDES_TOUCHED naming the memories that a merge leaves undecided.
  */
-export function extendProjection(
-  db: WritableDb,
-  changeset: ProjectedChangeset,
-  options: PageOptions = defaultPageOptions,
-): void {
+export function extendProjection(db: WritableDb, changeset: ProjectedChangeset, options: ExtendOptions = {}): void {
   assert(changeset.parents.length <= 2, 'a changeset has at most two parents');
+  const { pages = defaultPageOptions, whenUndecided = 'refuse' } = options;
   const sight = openWritableSight(db);
   const parents = changeset.parents.map((parent) => sight.places.get(parent));
   const chain = chainFor(sight, parents[0]);
-  const applied = applyOps(sight, changeset, parents, chain);
-  const place = derivePlace(sight, changeset.seq, parents, chain, applied, options);
+  const ops = applyOps(sight, changeset, parents, chain);
+  const undecided = findUndecided(sight, parents, ops);
+  if (whenUndecided === 'refuse') requireDecided(db, undecided);
+  const applied = withMergeTouches(sight, changeset, parents, chain, ops, undecided.contested);
+  const place = derivePlace(sight, changeset.seq, parents, chain, applied, pages);
   writeApplied(db, changeset.projectId, applied);
   insertPlace(db, place);
-  if (place.steps === 0) writePage(db, changeset.seq, options);
+  if (place.steps === 0) writePage(db, changeset.seq, pages);
+}
+
+/** What a changeset with two parents leaves undecided. */
+export function findUndecided(sight: Sight, parents: readonly Place[], { touches }: AppliedOps): Undecided {
+  const [left, right] = parents;
+  if (left === undefined || right === undefined) return { contested: [], bereft: [] };
+  return listUndecided(sight, left.seq, right.seq, new Set(touches.map(({ memory }) => memory)));
+}
+
+function requireDecided(db: ReadableDb, undecided: Undecided): void {
+  const { memoryIds, total } = nameUndecided(db, undecided, contestedNamedMax);
+  if (total > 0) throw bothSidesTouched(memoryIds, total);
+}
+
+/** The refusal of a merge that leaves memories undecided, naming the first of them. */
+function bothSidesTouched(memoryIds: readonly string[], total: number): Fault {
+  return new Fault(
+    'BOTH_SIDES_TOUCHED',
+    'parent_ids: both sides changed the same memories to something different, or one retired what the other keeps in place of a duplicate, and no op of this changeset says what becomes of them. Decide about each of them in the merge, or bring the target into the branch without them.',
+    {
+      memory_ids: memoryIds,
+      total,
+    },
+  );
 }
 
 /** The place of a changeset below its parents; new nodes of its vector are written to the sight's nodes. */
@@ -53,7 +92,7 @@ export function derivePlace(
   seq: number,
   parents: readonly Place[],
   chain: number,
-  applied: Pick<AppliedOps, 'touches' | 'activeChange'>,
+  applied: { readonly touches: { readonly length: number }; readonly activeChange: number },
   options: PageOptions,
 ): Place {
   const merged = mergeParents(sight, parents);

@@ -3,8 +3,10 @@ import { type ChangesetId, type MemoryId, memoryIdSchema } from '../../../src-pr
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { opNumber, opsPerChangeset, ordinalOf, seqOf } from '../rules/numbers.ts';
+import type { Place } from '../tables/chains.ts';
 import { findChangesetId, findChangesetSeq, findChosenId, findChosenNumber } from '../tables/memory-ids.ts';
 import { findTouch } from '../tables/touches.ts';
+import { type Sight, seenOfAny } from './sight.ts';
 
 const madeIdPattern = /^mem:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):(0|[1-9][0-9]{0,4})$/;
 
@@ -37,6 +39,19 @@ function findMadeNumber(db: ReadableDb, projectId: string, memoryId: string): nu
   const number = opNumber(seq, Number(ordinalText));
   const introduced = findTouch(db, number, number) !== undefined && findChosenId(db, number) === undefined;
   return introduced ? number : undefined;
+}
+
+/** The place of a changeset of a project that one of the heads is or descends from, by its public id: no walk. */
+export function findSeen(
+  sight: Sight,
+  projectId: string,
+  heads: readonly Place[],
+  changesetId: string,
+): Place | undefined {
+  const seq = findChangesetSeq(sight.db, projectId, changesetId);
+  if (seq === undefined) return undefined;
+  const place = sight.places.get(seq);
+  return seenOfAny(sight, heads, place.chain) < seq ? undefined : place;
 }
 
 /** The public id of a changeset number that history holds. */

@@ -51,7 +51,9 @@ export function* walkRecency(sight: Sight, head: Place, options: WalkOptions = {
     const page =
       line.upTo === lastOpOf(line.seq) && line.seq !== options.withoutPageOf ? pageFor(sight, place, line) : undefined;
     if (page === undefined) {
-      yield* walkTouches(sight, run, head, place, line.upTo, met);
+      // What is still to be walked may be newer where both sides of a merge left a memory with the same meaning.
+      const isNewest = lines.every(({ seq }) => seq < place.seq);
+      yield* walkTouches(sight, run, head, place, line.upTo, { met, isNewest });
       reached = opNumber(place.seq, 0);
       lines.push({ seq: place.firstParent, excluded: line.excluded, upTo: lastOpOf(place.firstParent) });
       lines.push({
@@ -104,17 +106,22 @@ function isExcluded(sight: Sight, excluded: readonly Place[], seq: number): bool
   return excluded.length > 0 && seenOfAny(sight, excluded, sight.places.get(seq).chain) >= seq;
 }
 
-/**
- * The touches of one changeset.
- * @param met memories of all touches so far, to which these are added; undefined when some were left out
- */
+/** What a walk knows without asking. */
+interface Walked {
+  /** Memories whose newest touch was walked, to which these are added; undefined when some touches were left out. */
+  readonly met: Set<number> | undefined;
+  /** Nothing that is still to be walked is newer than this changeset. */
+  readonly isNewest: boolean;
+}
+
+/** The touches of one changeset. */
 function* walkTouches(
   sight: Sight,
   run: TouchRun,
   head: Place,
   place: Place,
   upTo: number,
-  met: Set<number> | undefined,
+  { met, isNewest }: Walked,
 ): IterableIterator<Scanned> {
   const from = opNumber(place.seq, 0);
   for (let below = upTo; below >= from; ) {
@@ -125,8 +132,10 @@ function* walkTouches(
       // Of an op that retired one memory and made another, the live one counts.
       const live = ofOp.find((touch) => isLive(touch));
       if (live === undefined || met?.has(live.memory)) yield { key, live: undefined };
-      else yield { key, live: met === undefined ? newestIs(sight, head, live.memory, key) : live };
-      for (const { memory } of ofOp) met?.add(memory);
+      else yield { key, live: met !== undefined && isNewest ? live : newestIs(sight, head, live.memory, key) };
+      if (met === undefined) continue;
+      for (const { memory } of ofOp)
+        if (isNewest || findNewestTouch(sight, [head], memory)?.key === key) met.add(memory);
     }
     below = downTo - 1;
   }

@@ -86,6 +86,11 @@ export function isLiveStatus(status: TouchStatus | undefined): boolean {
   return liveStatuses.some((live) => live === status);
 }
 
+/** Whether an op that leaves a memory in that status retired it in favour of another, or of none. */
+export function isRetiredStatus(status: TouchStatus): boolean {
+  return status === 'corrected' || status === 'superseded' || status === 'duplicate';
+}
+
 /** Whether a touch leaves its memory active. */
 export function isLive(touch: Touch | undefined): touch is Touch {
   return touch !== undefined && isLiveStatus(touch.status);

@@ -1,21 +1,23 @@
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { lastOpOf } from '../rules/numbers.ts';
+import { lastOpOf, seqOf } from '../rules/numbers.ts';
 import type { ReplayedChangeset } from '../rules/replay.ts';
 import { diffVectors, type VectorNode, type WritableVectorNodes } from '../rules/vector.ts';
 import { listAttachmentsOfOps } from '../tables/attachments.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
-import { findChosenId } from '../tables/memory-ids.ts';
+import { findEvent } from '../tables/events.ts';
+import { findChosenId, findEventOfId } from '../tables/memory-ids.ts';
 import { findRecencyPage } from '../tables/recency-pages.ts';
 import { endsOf, listEndsOfOps, listRelationshipsOfOps } from '../tables/relationships.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
 import { openVectorNodes } from '../tables/vector-nodes.ts';
 import { findVersion } from '../tables/versions.ts';
 import { type AppliedOps, applyOps } from './apply.ts';
-import { derivePlace, type VectorSight } from './extend.ts';
+import { derivePlace, findUndecided, type VectorSight } from './extend.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
+import { withMergeTouches } from './merge-touches.ts';
 import { composePage, type PageOptions } from './pages.ts';
-import { openSight } from './sight.ts';
+import { openSight, type Sight } from './sight.ts';
 
 /** Takes what was found about one changeset or head. */
 export type Report = (problem: string) => void;
@@ -38,12 +40,7 @@ export function verifyChangesetRows(
   }
   const sight: VectorSight = { ...openSight(db), nodes: openScratchNodes(db) };
   const parents = changeset.parents.map((parent) => sight.places.get(parent));
-  const applied = applyOps(
-    sight,
-    { seq: row.seq, projectId: row.project_id, changesetId: row.changeset_id, ops: changeset.ops },
-    parents,
-    stored.chain,
-  );
+  const applied = deriveApplied(sight, row, changeset, parents, stored.chain);
   const { vector, ...place } = derivePlace(sight, row.seq, parents, stored.chain, applied, options);
   const { vector: storedVector, ...storedPlace } = stored;
   if (!isSame(place, storedPlace)) report('its place in the index is not the one below its parents');
@@ -55,7 +52,7 @@ export function verifyChangesetRows(
     stored.chain,
     lastOpOf(row.seq - 1),
     lastOpOf(row.seq),
-    2 * changeset.ops.length + 1,
+    2 * changeset.ops.length + applied.touches.length + 1,
   );
   const byKey = applied.touches.toSorted((one, other) => one.key - other.key || one.memory - other.memory);
   if (!isSame(byKey, touches)) report('the index does not have the touches that its ops make');
@@ -67,8 +64,38 @@ export function verifyChangesetRows(
       report('a memory of it is known under another number');
   for (const [number, id] of applied.chosenIds)
     if (findChosenId(db, number) !== id) report('an id that it chose is not in the index');
-  const page = stored.steps === 0 ? composePage(db, row.seq, options) : undefined;
-  if (!isSame(page, findRecencyPage(db, row.seq))) report('its recency page is not what its history makes of it');
+  for (const { memory, key } of byKey) if (memory === key) verifyEventOf(db, row.project_id, memory, report);
+  verifyPage(db, stored, report, options);
+}
+
+/** What the ops of a changeset make of the states of its parents, and what it makes of them as a merge that is silent. */
+function deriveApplied(
+  sight: Sight,
+  row: ChangesetRow,
+  { ops }: ReplayedChangeset,
+  parents: readonly Place[],
+  chain: number,
+): AppliedOps {
+  const { seq, project_id: projectId, changeset_id: changesetId } = row;
+  const placed = { seq, projectId, changesetId, ops };
+  const applied = applyOps(sight, placed, parents, chain);
+  const { contested } = findUndecided(sight, parents, applied);
+  return withMergeTouches(sight, placed, parents, chain, applied, contested);
+}
+
+/** A memory with a chosen id is tied to the event of the project that bore this id by then (`L242`). */
+export function verifyEventOf(db: ReadableDb, projectId: string, number: number, report: Report): void {
+  const id = findChosenId(db, number);
+  const event = id === undefined ? undefined : findEvent(db, id);
+  const isKnown = event?.project_id === projectId && event.recorded_after < seqOf(number);
+  if (findEventOfId(db, number) !== (isKnown ? event.event : undefined))
+    report('a memory of it is tied to another event than the one of its id');
+}
+
+/** A changeset has the recency page that its place asks for. */
+export function verifyPage(db: ReadableDb, { seq, steps }: Place, report: Report, options: PageOptions): void {
+  const page = steps === 0 ? composePage(db, seq, options) : undefined;
+  if (!isSame(page, findRecencyPage(db, seq))) report('its recency page is not what its history makes of it');
 }
 
 /** Attachments and relationships of a changeset are those that its ops make, no more and no less, and both ends are known. */
@@ -102,7 +129,7 @@ function sortedKeys(_: string, value: unknown): unknown {
 }
 
 /** Nodes of the database, and above them new ones that are kept in memory only. */
-function openScratchNodes(db: ReadableDb): WritableVectorNodes {
+export function openScratchNodes(db: ReadableDb): WritableVectorNodes {
   const stored = openVectorNodes(db);
   const scratch: VectorNode[] = [];
   return {

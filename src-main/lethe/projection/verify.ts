@@ -3,14 +3,8 @@ import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { listLimitMax } from '../../../src-preload/contract/limits.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { shownFields } from '../rules/attachments.ts';
-import {
-  type History,
-  listRecent,
-  type ReplayedAttachment,
-  type ReplayedChangeset,
-  type ReplayedMemory,
-  replay,
-} from '../rules/replay.ts';
+import { type History, listRecent, openReplay, type Replay, type ReplayedChangeset } from '../rules/replay.ts';
+import type { ReplayedAttachment, ReplayedMemory } from '../rules/replay-ops.ts';
 import { findPlace } from '../tables/chains.ts';
 import { listChangesetRowsAfter, listParentsOfRange } from '../tables/changesets.ts';
 import { findEventOfId } from '../tables/memory-ids.ts';
@@ -54,8 +48,9 @@ export async function verifyProjection(
     after = last;
     await pause();
   }
+  const replays = openReplay(history);
   for (const head of read((db) => listHeads(db, projectId)))
-    await verifyHead(read, projectId, history, head, findings, pause);
+    await verifyHead(read, projectId, { history, replays, head }, findings, pause);
 }
 
 /** Verifies the rows of the next changesets and keeps them for the replay; undefined when there are none. */
@@ -110,8 +105,7 @@ function listHeads(db: ReadableDb, projectId: ProjectId): readonly number[] {
 async function verifyHead(
   read: ReadChunk,
   projectId: ProjectId,
-  history: History,
-  head: number,
+  { history, replays, head }: { readonly history: History; readonly replays: Replay; readonly head: number },
   findings: Findings,
   pause: () => Promise<void>,
 ): Promise<void> {
@@ -121,7 +115,7 @@ async function verifyHead(
     recent: [],
   };
   checking(findings, where, () => {
-    const state = replay(history, head);
+    const state = replays.at(head);
     replayed.memories = [...state.memories.values()];
     replayed.recent = listRecent(state);
   });

@@ -1,8 +1,10 @@
 import type { ReadableDb } from '../../sqlite/driver.ts';
+import type { PastState } from '../rules/validate-ops.ts';
 import type { TouchStatus } from '../tables/touches.ts';
-import { findMemoryNumber } from './identity.ts';
+import { findMemoryNumber, findSeen } from './identity.ts';
+import { openParents } from './parents.ts';
 import { openSight, sees } from './sight.ts';
-import { findNewestTouch, isLiveStatus } from './state.ts';
+import { findNewestTouch, isLive, isLiveStatus } from './state.ts';
 
 /** The state that a new changeset is validated against: that of all its parents together (`lethe.md` D8). */
 export interface ParentsView {
@@ -10,21 +12,35 @@ export interface ParentsView {
   isActive(memoryId: string): boolean;
   /** What became of the memory; undefined when the parents have never known it. */
   findStatus(memoryId: string): TouchStatus | undefined;
+  /** What the memory was at a changeset that the parents see (`L146`). */
+  findPast(memoryId: string, changesetId: string): PastState;
 }
 
 /**
- * Opens the state of the parents (`L108`). Each id costs a lookup and the newest touch of its memory; nothing else is read.
- * For two parents the sides must not contest a memory (`contestedMemories`).
+ * Opens the state of the parents (`L108`). Each id costs a lookup and the newest touch of its memory; one that both parents
+ * changed differently, what they did to it (`L144`).
  * @param parents changeset numbers; none means the empty state
  */
 export function parentsView(db: ReadableDb, projectId: string, parents: readonly number[]): ParentsView {
   const sight = openSight(db);
   const heads = parents.map((parent) => sight.places.get(parent));
+  const state = openParents(sight, projectId, heads);
   const findStatus = (memoryId: string): TouchStatus | undefined => {
     const number = heads.length === 0 ? undefined : findMemoryNumber(db, projectId, memoryId);
-    return number === undefined ? undefined : findNewestTouch(sight, heads, number)?.status;
+    return number === undefined ? undefined : state.find(number)?.status;
   };
-  return { findStatus, isActive: (memoryId) => isLiveStatus(findStatus(memoryId)) };
+  return {
+    findStatus,
+    isActive: (memoryId) => isLiveStatus(findStatus(memoryId)),
+    findPast: (memoryId, changesetId) => {
+      const past = findSeen(sight, projectId, heads, changesetId);
+      if (past === undefined) return 'unseen';
+      const number = findMemoryNumber(db, projectId, memoryId);
+      const touch = number === undefined ? undefined : findNewestTouch(sight, [past], number);
+      if (touch === undefined) return 'unknown';
+      return isLive(touch) ? 'active' : 'retired';
+    },
+  };
 }
 
 /** Whether a changeset is another one or an ancestor of it (`L84`). Both are changeset numbers of the index. */

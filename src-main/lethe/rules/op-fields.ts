@@ -51,11 +51,14 @@ export const payloadKeysByType: Readonly<Record<OpType, ReadonlySet<string>>> = 
   attach_verification: attachment,
 };
 
+/** The keys of a correction that restores a state (`lethe.md` §0.4). */
+export const restoringKeys: ReadonlySet<string> = new Set([...common, 'restores']);
+
 /**
  * Why the payload's keys and text lengths are not acceptable (`lethe.md` §4): keys in byte order, each first for being
  * known, then for the cap of its text.
  */
-export function findKeyReason(opType: OpType, known: ReadonlySet<string>, payload: JsonObject): string | undefined {
+export function findKeyReason(opType: string, known: ReadonlySet<string>, payload: JsonObject): string | undefined {
   for (const key of Object.keys(payload).sort((a, b) => compareUtf8(a.toWellFormed(), b.toWellFormed()))) {
     if (!known.has(key)) return `payload field ${quoted(key)} is not supported for ${opType}`;
     const value = payload[key];
@@ -118,6 +121,12 @@ export function findExplicitId(op: Op): string | undefined {
   for (const value of [op.resulting_event_id, op.payload?.memory_id, op.payload?.event_id])
     if (isNonEmpty(value)) return value;
   return undefined;
+}
+
+/** The changeset whose state of the target an op restores (`lethe.md` §0.4); undefined for every other op. */
+export function restoredAt({ op_type, payload }: Op): string | undefined {
+  const restores = op_type === 'correct_memory' ? payload?.restores : undefined;
+  return isNonEmpty(restores) ? restores : undefined;
 }
 
 /** True for a text with at least one character. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src-preload/contract/json.ts';
 import { assert } from '../../base/assert.ts';
+import type { AttachmentList } from './attachments.ts';
 
 /** The fields of a memory that ops set, each with its own rule of replacement (`lethe.md` §5.6). */
 export const overlaidFields = ['content', 'event_type', 'kind', 'scope', 'visibility', 'tags', 'confidence'] as const;
@@ -22,6 +23,19 @@ export interface Version {
   readonly evidence?: number | undefined;
   /** The op that attached a verification last. */
   readonly verification?: number | undefined;
+  /** Lists that a merge joined out of those of both sides: what was attached to them no longer hangs on one another. */
+  readonly joined?: Readonly<Partial<Record<AttachmentList, JoinedList>>> | undefined;
+  /** The op that restored the memory last: it says which of the relationships that start here are seen (`L147`). */
+  readonly restored?: number | undefined;
+  /** The number that stands for the baseline event out of which the state grew. */
+  readonly source?: number | undefined;
+}
+
+/** As much of a joined list as is ever shown. */
+export interface JoinedList {
+  /** The ops that attached last, oldest first, `attachmentsShownMax` at most. */
+  readonly newest: readonly number[];
+  readonly total: number;
 }
 
 /** The values of a state. */

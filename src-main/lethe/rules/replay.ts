@@ -1,54 +1,54 @@
 import type { Op } from '../../../src-preload/contract/changeset.ts';
-import type { JsonObject, JsonValue } from '../../../src-preload/contract/json.ts';
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
+import { opsMax } from '../../../src-preload/contract/limits.ts';
 import { assert } from '../../base/assert.ts';
-import { isBlank } from '../../canonical/text.ts';
+import { compareUtf8, isBlank } from '../../canonical/text.ts';
+import { opNumber } from './numbers.ts';
+import { findContested, mergeEntries, type ReplayedContest, type ReplayedEntry } from './replay-merge.ts';
+import {
+  nonEmpty,
+  type ReplayedChange,
+  type ReplayedEvent,
+  type ReplayedFound,
+  type ReplayedMemory,
+  type ReplayedRestore,
+  type ReplayedState,
+  replayEvent,
+  replayOp,
+} from './replay-ops.ts';
+import { type Trie, trieDifferences, trieGet, trieSet } from './trie.ts';
 
 /** A changeset as the replay sees it. */
 export interface ReplayedChangeset {
   readonly changesetId: string;
-  /** Parents by whatever key the history has, in their order. */
+  /** Parents by whatever numbers the history has, smaller than the changeset's own, in their order. */
   readonly parents: readonly number[];
   readonly ops: readonly Op[];
+  /** Of a root the events that it froze, in their order. */
+  readonly baseline?: readonly ReplayedEvent[];
 }
 
 export type History = ReadonlyMap<number, ReplayedChangeset>;
-
-/** What was attached to a memory last, and what before it. */
-export interface ReplayedAttachment {
-  readonly payload: JsonObject;
-  readonly previous: ReplayedAttachment | undefined;
-  /** How many there are, this one among them. */
-  readonly count: number;
-}
 
 /** A relationship that an op of the history added. */
 export interface ReplayedRelationship {
   readonly from: string;
   readonly to: string;
   readonly changesetId: string;
+  readonly seq: number;
   readonly ordinal: number;
   readonly payload: JsonObject;
 }
 
-/** A memory as the replay leaves it. */
-export interface ReplayedMemory {
-  readonly memoryId: string;
-  readonly active: boolean;
-  readonly status: 'active' | 'corrected' | 'superseded' | 'duplicate' | 'deprecation_proposed';
-  /** Number of the op in replay order that touched it last; retiring is no touch. */
-  readonly order: number;
-  readonly introduced: string;
-  readonly last: string;
-  readonly content: string;
-  readonly event_type?: string;
-  readonly kind?: string;
-  readonly scope?: string;
-  readonly visibility?: string;
-  readonly tags?: readonly string[];
-  readonly confidence?: number;
-  readonly payload: JsonObject;
-  readonly evidence?: ReplayedAttachment | undefined;
-  readonly verification?: ReplayedAttachment | undefined;
+/** What a changeset did to one memory. */
+export interface ReplayedTouch {
+  readonly memory: string;
+  readonly seq: number;
+  readonly key: number;
+  readonly state: ReplayedState;
+  /** The memory that it was made of by this op, or that this op made of it. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
 }
 
 /** The state at one head, from scratch. */
@@ -56,36 +56,239 @@ export interface Replayed {
   /** Every changeset of the head's history in replay order. */
   readonly changesets: readonly number[];
   readonly memories: ReadonlyMap<string, ReplayedMemory>;
-  /** In replay order. One whose ends the history had not named by then is none (`L134`). */
+  readonly states: ReadonlyMap<string, ReplayedEntry>;
+  /** In replay order, those that a restore took away left out. One whose ends the history had not named by then is none (`L134`). */
+  relationships(): readonly ReplayedRelationship[];
+}
+
+/** The replays of one history: each of its changesets is looked at once, for however many heads. */
+export interface Replay {
+  at(head: number): Replayed;
+  /** What one changeset did, in the order of its ops; what a merge decided without an op comes last. */
+  touchesOf(seq: number): readonly ReplayedTouch[];
+}
+
+interface Step {
+  readonly entries: Trie<ReplayedEntry>;
+  readonly touches: readonly ReplayedTouch[];
   readonly relationships: readonly ReplayedRelationship[];
 }
 
-type Memories = Map<string, ReplayedMemory>;
-
-/**
- * The from-scratch twin of the derived index: the projection of `lethe.md` §5.4 to §5.6 read literally over a history that is
- * held in memory. Depth-first post-order, parents in their order, each changeset once; then op by op. Cost: all of it.
- */
-export function replay(history: History, head: number): Replayed {
-  const changesets = replayOrder(history, head);
-  const memories: Memories = new Map();
-  const relationships: ReplayedRelationship[] = [];
-  let order = 0;
-  for (const seq of changesets) {
-    const changeset = getChangeset(history, seq);
-    for (const op of changeset.ops) {
-      order += 1;
-      replayOp(memories, changeset.changesetId, op, order);
-      relationships.push(...relationshipsOf(memories, changeset.changesetId, op));
-    }
-  }
-  return { changesets, memories, relationships };
+/** What is known of a history while it is replayed. */
+interface Session {
+  readonly history: History;
+  readonly steps: Map<number, Step>;
+  /** A number for each memory. */
+  readonly places: Map<string, number>;
+  readonly seqs: ReadonlyMap<string, number>;
 }
 
-/** Memories that are active, most recently touched first (§5.9, §5.10 without a query). */
-export function listRecent(replayed: Replayed): readonly ReplayedMemory[] {
-  const active = [...replayed.memories.values()].filter((memory) => memory.active && !isBlank(memory.content));
-  return active.toSorted((one, other) => other.order - one.order);
+/**
+ * The from-scratch twin of the derived index: `lethe.md` §5.4 to §5.6 with D6, D8 and §0.4 read literally over a history that
+ * is held in memory. The state at a changeset is what its ops make of the states of its parents, which are merged memory by
+ * memory. Cost: all of the history, once.
+ */
+export function openReplay(history: History): Replay {
+  const seqs = new Map([...history].map(([seq, { changesetId }]) => [changesetId, seq]));
+  const session: Session = { history, steps: new Map(), places: new Map(), seqs };
+  return {
+    at: (head) => replayHead(session, head),
+    touchesOf: (seq) => {
+      for (const one of replayOrder(history, seq)) stepOf(session, one);
+      return stepOf(session, seq).touches;
+    },
+  };
+}
+
+/** The state at one head, for who asks for no other. */
+export function replay(history: History, head: number): Replayed {
+  return openReplay(history).at(head);
+}
+
+/** Memories that are active, most recently touched first (§5.9, §5.10 without a query): by the place of that touch in replay order. */
+export function listRecent({ changesets, states }: Replayed): readonly ReplayedMemory[] {
+  const places = new Map(changesets.map((seq, place) => [seq, place]));
+  const placeOf = ({ seq }: ReplayedEntry): number => places.get(seq) ?? -1;
+  return [...states.values()]
+    .filter(({ state: { memory } }) => memory.active && !isBlank(memory.content))
+    .toSorted((one, other) => placeOf(other) - placeOf(one) || other.key - one.key)
+    .map(({ state }) => state.memory);
+}
+
+function replayHead(session: Session, head: number): Replayed {
+  const changesets = replayOrder(session.history, head);
+  for (const seq of changesets) stepOf(session, seq);
+  const states = new Map<string, ReplayedEntry>();
+  for (const { other: entry } of trieDifferences(undefined, stepOf(session, head).entries))
+    if (entry !== undefined) states.set(entry.state.memory.memoryId, entry);
+  return {
+    changesets,
+    states,
+    memories: new Map([...states].map(([memoryId, { state }]) => [memoryId, state.memory])),
+    relationships: () =>
+      changesets
+        .flatMap((seq) => stepOf(session, seq).relationships)
+        .filter((relationship) => isVisible(session, relationship, head)),
+  };
+}
+
+/** A relationship that the head sees and that no restore of the memory where it starts took away (`lethe.md` §0.4). */
+function isVisible(session: Session, relationship: ReplayedRelationship, head: number): boolean {
+  const { seq, ordinal, from } = relationship;
+  if (!isAncestor(session, seq, head)) return false;
+  const restore: ReplayedRestore | undefined = findEntry(session, head, from)?.state.restored;
+  if (restore === undefined) return true;
+  const parents = getChangeset(session.history, restore.seq).parents;
+  const isEarlier = seq === restore.seq ? ordinal < restore.ordinal : isSeenBy(session, seq, parents);
+  return !isEarlier || isVisible(session, relationship, restore.at);
+}
+
+function findEntry(session: Session, seq: number, memoryId: string): ReplayedEntry | undefined {
+  return trieGet(stepOf(session, seq).entries, placeOf(session, memoryId));
+}
+
+function placeOf({ places }: Session, memoryId: string): number {
+  const known = places.get(memoryId);
+  if (known !== undefined) return known;
+  places.set(memoryId, places.size);
+  return places.size - 1;
+}
+
+/** What one changeset makes of its parents; they have been looked at before. */
+function stepOf(session: Session, seq: number): Step {
+  const known = session.steps.get(seq);
+  if (known !== undefined) return known;
+  const step = takeStep(session, seq, getChangeset(session.history, seq));
+  session.steps.set(seq, step);
+  return step;
+}
+
+function takeStep(session: Session, seq: number, changeset: ReplayedChangeset): Step {
+  const { parents, ops, changesetId, baseline = [] } = changeset;
+  const [left, right] = parents;
+  const leftEntries = left === undefined ? undefined : stepOf(session, left).entries;
+  const merge =
+    left === undefined || right === undefined
+      ? { entries: leftEntries, contested: new Map<number, ReplayedContest>() }
+      : mergeEntries(leftEntries, stepOf(session, right).entries);
+  const contested = new Map(merge.contested);
+  let opened: Mix | undefined;
+  const mix = (): Mix => {
+    opened ??= openMix(session, parents);
+    return opened;
+  };
+  let { entries } = merge;
+  const touches: ReplayedTouch[] = [];
+  const touch = (change: ReplayedChange, key: number): void => {
+    const place = placeOf(session, change.memoryId);
+    const contest = contested.get(place);
+    const before = trieGet(entries, place);
+    const over = contest === undefined ? (before === undefined ? [] : [before]) : [contest.left, contest.right];
+    entries = trieSet(entries, place, { state: change.state, key, seq, over });
+    contested.delete(place);
+    touches.push({ memory: change.memoryId, seq, key, state: change.state, from: change.from, to: change.to });
+  };
+  const find = (memoryId: string): ReplayedFound | undefined => {
+    const place = placeOf(session, memoryId);
+    const contest = contested.get(place);
+    if (contest !== undefined) return findContested(contest, mix().stateOf(memoryId));
+    const entry = trieGet(entries, place);
+    return entry && { state: entry.state, kept: entry.state };
+  };
+  const findPast = openPast(session, parents);
+  const relationships: ReplayedRelationship[] = [];
+  for (const [index, event] of baseline.entries())
+    touch(
+      { memoryId: event.eventId, state: { memory: replayEvent(event) } },
+      opNumber(seq, 0) - baseline.length + index,
+    );
+  for (const op of ops) {
+    relationships.push(...relationshipsOf(op, seq, changesetId, find));
+    for (const change of replayOp({ op, seq, changesetId, find, findPast })) touch(change, opNumber(seq, op.ordinal));
+  }
+  if (contested.size > 0) {
+    const mixed = mix();
+    const silent = [...contested.values()].map(({ left: entry }) => entry.state.memory.memoryId);
+    const decided = new Set(touches.map(({ memory }) => memory));
+    const made = mixed.madeOf(silent).filter((memoryId) => !decided.has(memoryId));
+    for (const [index, memoryId] of [...silent, ...made].toSorted(compareUtf8).entries()) {
+      const { memory, ...more } = mixed.stateOf(memoryId);
+      touch({ memoryId, state: { ...more, memory: { ...memory, last: changesetId } } }, opNumber(seq, opsMax + index));
+    }
+  }
+  return { entries, touches, relationships };
+}
+
+/** The ops of the right side over the states of the left side. */
+interface Mix {
+  stateOf(memoryId: string): ReplayedState;
+  /** The memories that corrections of the right side made of some, and of those, and so on. */
+  madeOf(memoryIds: readonly string[]): readonly string[];
+}
+
+function openMix(session: Session, parents: readonly number[]): Mix {
+  const [left = 0, right = 0] = parents;
+  const onLeft = new Set(replayOrder(session.history, left));
+  const ownSeqs = replayOrder(session.history, right).filter((seq) => !onLeft.has(seq));
+  const touches = ownSeqs.toSorted((one, other) => one - other).flatMap((seq) => stepOf(session, seq).touches);
+  const byKey = Map.groupBy(touches, ({ key }) => key);
+  const states = new Map<string, ReplayedState | undefined>();
+  const find = (memoryId: string): ReplayedFound | undefined => {
+    const state = states.has(memoryId) ? states.get(memoryId) : findEntry(session, left, memoryId)?.state;
+    return state && { state, kept: state };
+  };
+  const findPast = openPast(session, parents);
+  for (const seq of ownSeqs.toSorted((one, other) => one - other)) {
+    const { ops, changesetId } = getChangeset(session.history, seq);
+    for (const op of ops) {
+      const touched = new Set(byKey.get(opNumber(seq, op.ordinal))?.map(({ memory }) => memory));
+      for (const { memoryId, state } of replayOp({ op, seq, changesetId, find, findPast }))
+        if (touched.has(memoryId)) states.set(memoryId, state);
+    }
+  }
+  return {
+    stateOf: (memoryId) => {
+      const found = find(memoryId);
+      assert(found !== undefined, 'a memory that both sides touched has a state on the left');
+      return found.state;
+    },
+    madeOf: (memoryIds) => {
+      const made = new Set(memoryIds);
+      for (const memoryId of made)
+        for (const { memory, to, state } of touches)
+          if (memory === memoryId && to !== undefined && state.memory.status === 'corrected') made.add(to);
+      return [...made].filter((memoryId) => !memoryIds.includes(memoryId));
+    },
+  };
+}
+
+function openPast(
+  session: Session,
+  parents: readonly number[],
+): (memoryId: string, changesetId: string) => { readonly state: ReplayedState; readonly at: number } | undefined {
+  return (memoryId, changesetId) => {
+    const at = session.seqs.get(changesetId);
+    if (at === undefined || !isSeenBy(session, at, parents)) return undefined;
+    const entry = findEntry(session, at, memoryId);
+    return entry && { state: entry.state, at };
+  };
+}
+
+function isSeenBy(session: Session, seq: number, heads: readonly number[]): boolean {
+  return heads.some((head) => isAncestor(session, seq, head));
+}
+
+/** Whether a changeset is another one or an ancestor of it; parents have smaller numbers. */
+function isAncestor({ history }: Session, seq: number, head: number): boolean {
+  const visited = new Set<number>();
+  const waiting = [head];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (one === seq) return true;
+    if (one < seq || visited.has(one)) continue;
+    visited.add(one);
+    waiting.push(...getChangeset(history, one).parents);
+  }
+  return false;
 }
 
 /** Depth-first post-order without recursion, since a history may be deeper than a stack. */
@@ -113,111 +316,16 @@ function getChangeset(history: History, seq: number): ReplayedChangeset {
   return changeset;
 }
 
-function replayOp(memories: Memories, changesetId: string, op: Op, order: number): void {
-  const payload = op.payload ?? {};
-  const target = op.target_event_id === undefined ? undefined : memories.get(op.target_event_id);
-  const touched = target === undefined ? undefined : { ...target, last: changesetId, order };
-  switch (op.op_type) {
-    case 'add_memory':
-      addMemory(memories, changesetId, op, order);
-      return;
-    case 'supersede_memory':
-      if (target !== undefined) memories.set(target.memoryId, { ...target, active: false, status: 'superseded' });
-      addMemory(memories, changesetId, op, order);
-      return;
-    case 'correct_memory':
-      if (target !== undefined) correctMemory(memories, changesetId, op, target, order);
-      return;
-    case 'mark_duplicate':
-      markDuplicate(memories, op);
-      return;
-    case 'propose_deprecation':
-      if (touched !== undefined) memories.set(touched.memoryId, { ...touched, status: 'deprecation_proposed' });
-      return;
-    case 'attach_evidence':
-      if (touched !== undefined)
-        memories.set(touched.memoryId, { ...touched, evidence: attach(touched.evidence, payload) });
-      return;
-    case 'attach_verification':
-      if (touched !== undefined)
-        memories.set(touched.memoryId, { ...touched, verification: attach(touched.verification, payload) });
-      return;
-    case 'add_relationship':
-      return;
-  }
-}
-
-function correctMemory(memories: Memories, changesetId: string, op: Op, target: ReplayedMemory, order: number): void {
-  const payload = op.payload ?? {};
-  const resulting = op.resulting_event_id ?? '';
-  const touched = { ...target, active: true, status: 'active', last: changesetId, order } as const;
-  if (resulting === '' || resulting === target.memoryId) {
-    memories.set(target.memoryId, overlay(touched, payload));
-    return;
-  }
-  memories.set(target.memoryId, { ...target, active: false, status: 'corrected' });
-  memories.set(resulting, overlay({ ...touched, memoryId: resulting, introduced: changesetId }, payload));
-}
-
-function markDuplicate(memories: Memories, op: Op): void {
-  const duplicate = memories.get(nonEmpty(op.target_event_id) ?? nonEmpty(op.payload?.duplicate_id) ?? '');
-  if (duplicate !== undefined) memories.set(duplicate.memoryId, { ...duplicate, active: false, status: 'duplicate' });
-}
-
-function attach(previous: ReplayedAttachment | undefined, payload: JsonObject): ReplayedAttachment {
-  return { payload, previous, count: (previous?.count ?? 0) + 1 };
-}
-
-function relationshipsOf(memories: Memories, changesetId: string, op: Op): readonly ReplayedRelationship[] {
+function relationshipsOf(
+  op: Op,
+  seq: number,
+  changesetId: string,
+  find: (memoryId: string) => ReplayedFound | undefined,
+): readonly ReplayedRelationship[] {
   if (op.op_type !== 'add_relationship') return [];
   const payload = op.payload ?? {};
   const from = nonEmpty(op.target_event_id) ?? nonEmpty(payload.from_memory_id) ?? '';
   const to = nonEmpty(op.resulting_event_id) ?? nonEmpty(payload.to_memory_id) ?? '';
-  if (!memories.has(from) || !memories.has(to)) return [];
-  return [{ from, to, changesetId, ordinal: op.ordinal, payload }];
-}
-
-function addMemory(memories: Memories, changesetId: string, op: Op, order: number): void {
-  const payload = op.payload ?? {};
-  if (nonEmpty(payload.content) === undefined) return;
-  const memoryId =
-    nonEmpty(op.resulting_event_id) ??
-    nonEmpty(payload.memory_id) ??
-    nonEmpty(payload.event_id) ??
-    `mem:${changesetId}:${op.ordinal}`;
-  const fresh = {
-    memoryId,
-    active: true,
-    status: 'active',
-    order,
-    introduced: changesetId,
-    last: changesetId,
-    content: '',
-    payload: {},
-  } as const;
-  memories.set(memoryId, overlay(fresh, payload));
-}
-
-function overlay(memory: ReplayedMemory, payload: JsonObject): ReplayedMemory {
-  const texts: Partial<Record<'content' | 'event_type' | 'kind' | 'scope' | 'visibility', string>> = {};
-  for (const field of ['content', 'event_type', 'kind', 'scope', 'visibility'] as const) {
-    const text = nonEmpty(payload[field]);
-    if (text !== undefined) texts[field] = text;
-  }
-  return {
-    ...memory,
-    ...texts,
-    ...(payload.tags === undefined ? {} : { tags: tagsFrom(payload.tags) }),
-    ...(typeof payload.confidence === 'number' ? { confidence: payload.confidence } : {}),
-    payload: { ...memory.payload, ...payload },
-  };
-}
-
-function nonEmpty(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function tagsFrom(value: JsonValue): readonly string[] {
-  const parts = typeof value === 'string' ? value.split(/[,\s]/) : Array.isArray(value) ? value : [];
-  return parts.filter((tag: JsonValue): tag is string => typeof tag === 'string' && tag !== '');
+  if (find(from) === undefined || find(to) === undefined) return [];
+  return [{ from, to, changesetId, seq, ordinal: op.ordinal, payload }];
 }

@@ -14,13 +14,26 @@ import {
   isNonEmpty,
   payloadKeysByType,
   provenanceKeys,
+  restoredAt,
+  restoringKeys,
 } from './op-fields.ts';
 import { opInvalid, quoted } from './op-refusal.ts';
+
+/** What a memory was at a changeset: `unseen` when the parents do not see that changeset, `unknown` when it did not know the memory. */
+export type PastState = 'active' | 'retired' | 'unknown' | 'unseen';
 
 /** What validation asks of the state before the changeset: the merged state of all its parents (`lethe.md` D8). */
 export interface StateView {
   /** Whether the memory is active there. */
   isActive(memoryId: string): boolean;
+  /** What the memory was at a changeset that the parents see. */
+  findPast(memoryId: string, changesetId: string): PastState;
+}
+
+/** What a caller may do that not everyone may. */
+export interface OpRights {
+  /** Whether its corrections may restore a state (`lethe.md` §0.4): the product's own verbs, never a client. */
+  readonly mayRestore: boolean;
 }
 
 /**
@@ -69,20 +82,28 @@ function encodeOrRefuse(op: Op, ordinal: number): string {
  * Pass 1 of `lethe.md` §4 over normalised ops: everything that needs no state. Throws OP_INVALID for the first op that
  * does not hold, and of it the first reason in a fixed order.
  */
-export function validateStateless(ops: readonly Op[]): void {
+export function validateStateless(ops: readonly Op[], rights: OpRights = { mayRestore: false }): void {
   for (const op of ops) {
-    const reason = findStatelessReason(op);
+    const reason = findStatelessReason(op, rights);
     if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
   }
 }
 
-function findStatelessReason(op: Op): string | undefined {
+function findStatelessReason(op: Op, rights: OpRights): string | undefined {
   for (const field of ['target_event_id', 'resulting_event_id'] as const) {
     if (utf8Length(op[field] ?? '') > memoryIdBytesMax) return `${field} is over ${memoryIdBytesMax} bytes`;
   }
-  return (
-    findKeyReason(op.op_type, payloadKeysByType[op.op_type], op.payload ?? {}) ?? findTypeReason(op, op.payload ?? {})
-  );
+  const payload = op.payload ?? {};
+  if (rights.mayRestore && op.op_type === 'correct_memory' && 'restores' in payload)
+    return findKeyReason('correct_memory that restores', restoringKeys, payload) ?? findRestoreReason(op);
+  return findKeyReason(op.op_type, payloadKeysByType[op.op_type], payload) ?? findTypeReason(op, payload);
+}
+
+/** The state comes whole from the changeset that is named: nothing beside it is said of the memory. */
+function findRestoreReason(op: Op): string | undefined {
+  if (op.target_event_id === undefined) return 'target_event_id is required';
+  if (op.resulting_event_id !== undefined) return 'resulting_event_id is not for a correction that restores';
+  return restoredAt(op) === undefined ? 'restores must be the id of a changeset' : undefined;
 }
 
 function findTypeReason(op: Op, payload: JsonObject): string | undefined {
@@ -154,12 +175,27 @@ export function validateAgainstState(ops: readonly Op[], view: StateView): void 
   const isActive = (memoryId: string): boolean => changed.get(memoryId) ?? view.isActive(memoryId);
   for (const op of ops) {
     const made = findMadeId(op);
-    const reason = findStateReason(op, made, isActive);
+    const past = findPast(op, view);
+    const reason = past === undefined ? findStateReason(op, made, isActive) : findPastReason(op, past);
     if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
+    if (past !== undefined && op.target_event_id !== undefined) changed.set(op.target_event_id, past === 'active');
     const retired = findRetiredId(op, made);
     if (retired !== undefined) changed.set(retired, false);
     if (made !== undefined) changed.set(made, true);
   }
+}
+
+/** What the target of a restoring op was at the changeset that it names; undefined for every other op. */
+function findPast(op: Op, view: StateView): PastState | undefined {
+  const restored = restoredAt(op);
+  if (restored === undefined || op.target_event_id === undefined) return undefined;
+  return view.findPast(op.target_event_id, restored);
+}
+
+function findPastReason(op: Op, past: PastState): string | undefined {
+  if (past === 'unseen') return 'restores must name a parent or an ancestor of one';
+  if (past !== 'unknown') return undefined;
+  return `target ${quoted(op.target_event_id ?? '')} is not known at the changeset that restores names: supersede it instead`;
 }
 
 /** The memories that the op says something of, which must be active: its target, or both of its ends. */

@@ -18,10 +18,10 @@ export type TouchStatus = (typeof touchStatuses)[number];
 /** Statuses in which a memory is live: shown, searched, and good for a target. */
 export const liveStatuses = ['active', 'deprecation_proposed'] as const satisfies readonly TouchStatus[];
 
-/** One change of one memory by one op. */
+/** One change of one memory by one op, or by a merge that no op of it decides about (`L144`). */
 export interface Touch {
   readonly memory: number;
-  /** Number of the op that changed it. */
+  /** Number of the op that changed it; of a merge without one, a number above those of its ops. */
   readonly key: number;
   readonly chain: number;
   /** The op that made the state which the memory has from here on (retiring keeps the state it had). */
@@ -53,6 +53,8 @@ export const touchQueries = {
     'SELECT chain FROM memory_touches INDEXED BY memory_touches_by_memory_chain WHERE memory = +? AND key <> memory AND chain > +? ORDER BY chain LIMIT 1',
   newestOfChain: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_by_memory_chain
     WHERE memory = +? AND key <> memory AND chain = +? AND key <= +? ORDER BY key DESC LIMIT 1`,
+  ofMemoryInChain: `SELECT ${columns} FROM memory_touches INDEXED BY memory_touches_by_memory_chain
+    WHERE memory = +? AND key <> memory AND chain = +? AND key > +? AND key <= +? ORDER BY key LIMIT +?`,
   ofChainAscending: `SELECT ${columns} FROM memory_touches WHERE chain = +? AND key > +? AND key <= +? ORDER BY key, memory LIMIT +?`,
   ofChainDescending: `SELECT ${columns} FROM memory_touches WHERE chain = +? AND key >= +? AND key <= +? ORDER BY key DESC, memory DESC LIMIT +?`,
   ofMemory: `SELECT ${columns} FROM memory_touches WHERE memory = +? AND key > +? AND key <= +? ORDER BY key LIMIT +?`,
@@ -88,6 +90,21 @@ export function findNextTouchingChain(db: ReadableDb, memory: number, after: num
 export function findNewestOfChain(db: ReadableDb, memory: number, chain: number, upTo: number): Touch | undefined {
   const row = db.query<[number, number, number], TouchRow>(touchQueries.newestOfChain).get(memory, chain, upTo);
   return row === undefined ? undefined : toTouch(row);
+}
+
+/** Touches of a memory by one chain with `after` < key ≤ `upTo`, but for the op that first named it, oldest first. */
+export function listTouchesInChain(
+  db: ReadableDb,
+  memory: number,
+  chain: number,
+  after: number,
+  upTo: number,
+  limit: number,
+): readonly Touch[] {
+  return db
+    .query<[number, number, number, number, number], TouchRow>(touchQueries.ofMemoryInChain)
+    .all(memory, chain, after, upTo, limit)
+    .map(toTouch);
 }
 
 /** Touches of a chain with `after` < key ≤ `upTo`, oldest first. */
