@@ -24,7 +24,8 @@ export interface ConflictVerbs {
    * Keeps the findings with these ids, bound to a proposal: a new row is open, unless the newest row of the project with the
    * same conflict key was resolved, whose resolution it carries. A row that is open or resolved stays so and is bound to this
    * proposal too (D17); one that was retired is treated as a new one. Only what detection finds for these sides can be kept (D2). Throws INPUT_INVALID naming the first id that is
-   * not found or for a proposal id over its bound, and what `detectConflicts` throws.
+   * not found or for a proposal id over its bound, and what `detectConflicts` throws: nothing is kept then. Many are kept in
+   * several short transactions; asked again after a crash in between, the rest follows.
    */
   persistConflicts(input: {
     readonly sides: ConflictSides;
@@ -42,7 +43,8 @@ export interface ConflictVerbs {
   }): Promise<Conflict>;
   /**
    * Ends the open conflicts that are bound to a proposal and to no other one that still waits: rejected, canceled or
-   * superseded. A proposal waits until it is retired or its merge lands. The number of rows.
+   * superseded. A proposal waits until it is retired or its merge lands. The number of rows. Many end in several short
+   * transactions, as they are kept.
    */
   retireConflicts(input: {
     readonly projectId: ProjectId;

@@ -42,24 +42,26 @@ function getOpen(db: ReadableDb, projectId: ProjectId, conflictId: Digest): Conf
 
 /**
  * Ends, in the caller's transaction, the open conflicts of a proposal that no other waiting one is bound to; from all of
- * them the proposal is released. The number that ended.
+ * them the proposal is released. At most `limit` are looked at: how many of them ended, and whether there are more.
  */
 export function retireConflicts(
   db: WritableDb,
   emit: Emit,
   context: VerbContext,
   input: Parameters<ConflictVerbs['retireConflicts']>[0],
-): number {
+  limit: number,
+): { readonly retired: number; readonly more: boolean } {
   const life = openConflictLife(db, lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.retire));
+  const waiting = listWaitingConflicts(db, input.projectId, input.proposalId, limit);
   let retired = 0;
-  for (const number of listWaitingConflicts(db, input.projectId, input.proposalId)) {
+  for (const number of waiting) {
     const othersWait = life.release(number, input.proposalId);
     if (othersWait || findConflictRowByNumber(db, number)?.status !== 'open') continue;
     life.change(number, input.status);
     retired += 1;
   }
   if (retired > 0) emit({ kind: 'conflicts_changed', project_id: input.projectId });
-  return retired;
+  return { retired, more: waiting.length === limit };
 }
 
 /**
@@ -74,7 +76,12 @@ export function supersedeConflicts(
   const { advance, fromSeq, toSeq } = landed;
   const cause = advanceCause(advance.advance_id);
   const life = openConflictLife(db, { at: advance.created_at, principal: advance.merger_principal, cause });
-  for (const number of listWaitingConflicts(db, advance.project_id, advance.merge_proposal_id)) {
+  for (const number of listWaitingConflicts(
+    db,
+    advance.project_id,
+    advance.merge_proposal_id,
+    Number.MAX_SAFE_INTEGER,
+  )) {
     life.release(number, advance.merge_proposal_id);
     if (findConflictRowByNumber(db, number)?.status === 'open') life.change(number, 'superseded');
   }

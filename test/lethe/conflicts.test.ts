@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { conflictsPerWrite } from '../../src-main/lethe/conflict-verbs.ts';
 import type { ConflictStatus } from '../../src-preload/contract/conflict.ts';
 import { digestSchema } from '../../src-preload/contract/ids.ts';
 import { countRowsOf } from '../support/advance-requests.ts';
@@ -152,6 +153,21 @@ test('L194 retiring ends the open conflicts of a proposal that no other waiting 
   expect(first(stage.list())).toMatchObject({ status: 'rejected', resolved_at: '2026-11-30T12:00:01Z' });
   expect(await retire(2)).toBe(0);
   expect(await retire(3)).toBe(0);
+});
+
+test('L194 many are kept and retired in short transactions, all of them', async () => {
+  const scopes = Array.from({ length: conflictsPerWrite + 20 }, (_, index) => `scope-${index}`);
+  for (const ref of [ours, theirs])
+    await stage.history.commit(
+      ref,
+      scopes.map((scope) => addAs(`${ref}/${scope}`, `${ref} ${scope}`, decision(scope))),
+    );
+  const found = stage.detect().map(idOf);
+  expect(found).toHaveLength(scopes.length + 1);
+  expect((await stage.keep(proposal(1))).map(idOf)).toEqual(found);
+  expect(statuses().filter((status) => status === 'open')).toHaveLength(found.length);
+  expect(await retire(1)).toBe(found.length);
+  expect(statuses().filter((status) => status === 'canceled')).toHaveLength(found.length);
 });
 
 test('L194 what was retired and is found again is open again, and can be resolved', async () => {

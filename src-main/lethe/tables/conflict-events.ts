@@ -46,7 +46,7 @@ export const conflictEventQueries = {
   last: 'SELECT event FROM memory_conflict_events ORDER BY event DESC LIMIT 1',
   newestBinding: `SELECT ${bindingColumns} FROM memory_conflict_bindings WHERE conflict = +? ORDER BY waits DESC, event DESC LIMIT 1`,
   bindings: `SELECT ${bindingColumns} FROM memory_conflict_bindings WHERE conflict = +? ORDER BY proposal_id`,
-  waiting: `SELECT conflict FROM memory_conflict_bindings WHERE project_id = +? AND proposal_id = +? AND waits = 1 ORDER BY conflict`,
+  waiting: `SELECT conflict FROM memory_conflict_bindings WHERE project_id = +? AND proposal_id = +? AND waits = 1 ORDER BY conflict LIMIT +?`,
   memories: 'SELECT memory FROM memory_conflict_memories WHERE conflict = +? ORDER BY memory',
 } as const;
 
@@ -98,11 +98,16 @@ export function listBindings(db: ReadableDb, conflict: number): readonly Binding
   return db.query<[number], Binding>(conflictEventQueries.bindings).all(conflict);
 }
 
-/** The conflicts that a waiting proposal is bound to, in number order. */
-export function listWaitingConflicts(db: ReadableDb, projectId: string, proposalId: string): readonly number[] {
+/** The conflicts that a waiting proposal is bound to, in number order, at most `limit`. */
+export function listWaitingConflicts(
+  db: ReadableDb,
+  projectId: string,
+  proposalId: string,
+  limit: number,
+): readonly number[] {
   return db
-    .query<[string, string], { conflict: number }>(conflictEventQueries.waiting)
-    .all(projectId, proposalId)
+    .query<[string, string, number], { conflict: number }>(conflictEventQueries.waiting)
+    .all(projectId, proposalId, limit)
     .map(({ conflict }) => conflict);
 }
 
