@@ -109,6 +109,25 @@ describe('an open blocking conflict', () => {
     });
   });
 
+  test('L200 stops a cherry_pick by what it picks, not by the branch that it is picked from', async () => {
+    await rivals();
+    const source = history.head(branch);
+    const pick = (key: string, id: string, content: string): Promise<Changeset> =>
+      history.detached([history.head(main)], [addAs(id, content, { ...decision('net'), cherrypicked_from: source })], {
+        authorPrincipal: testMerger,
+        idempotencyKey: key,
+      });
+    const rival = await pick('rival', 'theirs', 'use no cable');
+    await refused(requestTo(rival, { strategy: 'cherry_pick' }), { code: 'OPEN_CONFLICT' });
+    const agreed = await pick('agreed', 'agreed', 'use one cable');
+    await expect(temp.lethe.advance(requestTo(agreed, { strategy: 'cherry_pick' }))).resolves.toBeDefined();
+    const late = await pick('late', 'theirs', 'use no cable');
+    await refused(requestTo(late, { strategy: 'cherry_pick' }), { code: 'OPEN_CONFLICT' });
+    for (const one of await keep(late.changeset_id, testProposal, history.head(main)))
+      if (one.severity === 'blocking') await resolve(one);
+    await expect(temp.lethe.advance(requestTo(late, { strategy: 'cherry_pick' }))).resolves.toBeDefined();
+  });
+
   test('L200 a resolution counts under whatever base it was declared, and only between these two sides', async () => {
     await rivals();
     const side = history.head(branch);
