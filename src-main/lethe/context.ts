@@ -35,6 +35,7 @@ import {
   pinWithheld,
   type Withheld,
   withheldFields,
+  withheldMark,
   withheldThen,
 } from './withheld.ts';
 
@@ -57,7 +58,7 @@ const byRecency = 'most recent active accepted memory';
 /**
  * The accepted memory at a head (`memory-context/v1`, `lethe.md` §5.8 to §5.12 with D18, D22): what matches the query, best
  * first, then the most recently touched, one page of it; with `excluded`, what that first page leaves out. Cost follows the
- * page (`L101`): nothing walks the history. The cursor pins head, question and order. Throws what `selectHead` throws, and
+ * page (`L101`): nothing walks the history. The cursor pins head, question, order and what is withheld. Throws what `selectHead` throws, and
  * CURSOR_INVALID.
  */
 export function readContext(db: ReadableDb, input: ContextInput, options: ContextOptions = {}): MemoryContext {
@@ -72,9 +73,11 @@ export function readContextWhole(db: ReadableDb, input: ContextInput, options: C
   const at = input.cursor === undefined ? firstAt(selected) : readCursor(sight, selected, input, input.cursor);
   const head = sight.places.get(at.head);
   const withheld = findWithheldAt(db, sight, head, selected.projectId, options);
+  const mark = withheldMark(withheld.memories);
+  if (input.cursor !== undefined && at.withheld !== mark.withheld) throw cursorInvalid();
   const question = openQuestion(db, sight, head, input, withheld, options);
   const answer = input.excluded === true ? answerExcluded(question, at.below) : answerPage(question, at);
-  const nextCursor = answer.next && encodeCursor({ ...cursorHead(input), head: at.head, ...answer.next });
+  const nextCursor = answer.next && encodeCursor({ ...cursorHead(input), head: at.head, ...answer.next, ...mark });
   const told = withheldFields(question.accepted, withheld);
   return {
     context: {
@@ -177,6 +180,7 @@ function reasonsOf(memories: readonly AcceptedMemory[], scores: readonly number[
 interface At extends PageStart {
   readonly head: number;
   readonly below: number;
+  readonly withheld?: string | undefined;
 }
 
 function firstAt({ seq }: SelectedHead): At {
@@ -194,6 +198,7 @@ function readCursor(sight: Sight, selected: SelectedHead, input: ContextInput, c
     of: z.literal(of),
     question: z.literal(question),
     head: z.int().min(1).max(selected.seq),
+    withheld: z.string().optional(),
   };
   const number = z.int().min(0);
   const at =

@@ -73,6 +73,7 @@ export function recordManifest(db: WritableDb, context: VerbContext, input: Mani
  * throws.
  */
 export function recordOutput(db: WritableDb, context: VerbContext, input: OutputManifestInput): Manifest {
+  if (input.mergeProposalId === '') throw invalid('merge_proposal_id', 'is empty');
   const draft = draftRecord(db, { ...input, direction: 'output' });
   const earlier = listManifestRowsOfProposal(db, input.projectId, input.mergeProposalId).find((row) =>
     saysSame(row, draft),
@@ -116,6 +117,7 @@ const nothingPinned = {
   tags: '[]',
   filters: '{}',
   cursor: '',
+  next_cursor: '',
   withheld: '[]',
   total_active: 0,
   context_digest: '0'.repeat(64),

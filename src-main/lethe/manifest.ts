@@ -1,7 +1,7 @@
 import type { Digest, ManifestId, ProjectId } from '../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { attributionBytesMax } from '../../src-preload/contract/limits.ts';
-import type { Manifest, MemoryContext } from '../../src-preload/contract/memory.ts';
+import { type Manifest, type MemoryContext, projectionVersion } from '../../src-preload/contract/memory.ts';
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -11,6 +11,7 @@ import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { ContextInput, PinInput } from './api.ts';
 import type { ContextOptions } from './context.ts';
+import { readRelationshipsOf } from './context-relationships.ts';
 import {
   decodeManifest,
   type ManifestDraft,
@@ -19,11 +20,15 @@ import {
   pinnedConflicts,
   writeManifest,
 } from './manifest-row.ts';
+import { openAccepted } from './projection/accepted.ts';
+import { findMemoryNumber } from './projection/identity.ts';
+import { openSight } from './projection/sight.ts';
+import { findNewestTouch } from './projection/state.ts';
 import { pinnedFilter } from './rules/memory-filter.ts';
 import { findChangesetRow } from './tables/changesets.ts';
 import { findManifestRow, listManifestRowsOfReply, type ManifestRow, manifestForms } from './tables/manifests.ts';
 import type { VerbContext } from './verb-context.ts';
-import type { PinnedWithheld } from './withheld.ts';
+import { type PinnedWithheld, withheldFields, withheldThen } from './withheld.ts';
 
 /** How a context is read: the verb of `context.ts`. */
 export type ReadContext = (db: ReadableDb, input: ContextInput, options?: ContextOptions) => MemoryContext;
@@ -80,6 +85,7 @@ function draftRow(db: ReadableDb, input: PinInput, reply: MemoryContext, withhel
     tags: encodePlain(tags),
     filters: encodePlain(filters),
     cursor: input.cursor ?? '',
+    next_cursor: reply.next_cursor ?? '',
     withheld: encodePlain(withheld.map(([memoryId, conflictId]) => [memoryId, conflictId])),
     unresolved_conflicts: encodePlain(reply.unresolved_conflicts ?? []),
     exclusion_reasons: encodePlain(reply.exclusion_reasons ?? {}),
@@ -117,8 +123,7 @@ export function getManifest(db: ReadableDb, manifestId: ManifestId): Manifest {
 }
 
 /**
- * The context that a manifest pinned, read again at its head with its question and what conflicts withheld then. Throws
- * MANIFEST_NOT_FOUND (also for one of another project), STATE_NOT_FOUND for one that pins no context, INTEGRITY_MISMATCH
+ * The context that a manifest pinned, as its head still has it, whatever conflicts withhold today. Throws MANIFEST_NOT_FOUND (also for one of another project), STATE_NOT_FOUND for one that pins no context, INTEGRITY_MISMATCH
  * when it is not byte for byte what was pinned.
  */
 export function readManifestContext(
@@ -143,20 +148,50 @@ export function readManifestContext(
   return { ...reply, manifest_id: manifest.manifest_id };
 }
 
-/** The question of a manifest asked again, at its own head and with its own conflicts; undefined for one that pins no context. */
+/**
+ * The reply that a manifest pinned, without its id; undefined for one that pins no context. Put together from what the
+ * manifest names, each memory in its state at the head: nothing is searched or ranked, so that no change of index or order
+ * ever changes it. One from before, which does not name all of it, has its question asked again.
+ */
 export function readPinned(
   db: ReadableDb,
   row: ManifestRow,
   manifest: Manifest,
   readContext: ReadContext,
 ): MemoryContext | undefined {
-  const { limit, query, kinds, tags, visibilities, scopes, authors, trusts, since, until, cursor } = manifest;
-  if (limit === undefined) return undefined;
-  const question = {
-    projectId: manifest.project_id,
-    refName: manifest.ref_name,
-    headChangesetId: manifest.head_changeset_id,
-    ...{ query, limit, kinds, tags, visibilities, scopes, authors, trusts, since, until, cursor },
+  if (manifest.limit === undefined) return undefined;
+  if (row.form === manifestForms.context) return readNamed(db, row, manifest);
+  const { limit, query, kinds, tags, cursor, head_changeset_id: headChangesetId } = manifest;
+  const question = { projectId: manifest.project_id, refName: manifest.ref_name, headChangesetId };
+  const pinned = { conflictIds: [], withheld: [] };
+  return readContext(db, { ...question, limit, query, kinds, tags, cursor }, { pinned });
+}
+
+function readNamed(db: ReadableDb, row: ManifestRow, manifest: Manifest): MemoryContext {
+  const sight = openSight(db);
+  const head = sight.places.get(row.head_seq);
+  const accepted = openAccepted(db);
+  const { conflictIds, withheld: pairs } = pinnedConflicts(row);
+  const withheld = withheldThen(db, manifest.project_id, conflictIds, pairs);
+  const touches = manifest.selected_memory_ids.flatMap((memoryId) => {
+    const number = findMemoryNumber(db, manifest.project_id, memoryId);
+    return (number === undefined ? undefined : findNewestTouch(sight, [head], number)) ?? [];
+  });
+  const memories = accepted.readAll(touches);
+  const numbers = touches.map(({ memory }) => memory);
+  const reasons = manifest.inclusion_reasons;
+  return {
+    project_id: manifest.project_id,
+    ref_name: manifest.ref_name,
+    head_changeset_id: manifest.head_changeset_id,
+    projection_version: projectionVersion,
+    total_active: row.total_active,
+    memories: [...memories],
+    ...readRelationshipsOf(sight, head, accepted, numbers, withheld.memories),
+    ...(reasons === undefined
+      ? {}
+      : { inclusion_reasons: Object.fromEntries(memories.map(({ memory_id: id }) => [id, reasons[id] ?? ''])) }),
+    ...withheldFields(accepted, withheld),
+    ...(row.next_cursor === '' ? {} : { next_cursor: row.next_cursor }),
   };
-  return readContext(db, question, { pinned: pinnedConflicts(row) });
 }

@@ -18,6 +18,7 @@ import { findPlace } from './tables/chains.ts';
 import { openTextView } from './text-head.ts';
 import type { TextHealth } from './text-health.ts';
 import { searchMemories } from './text-search.ts';
+import { withheldMark } from './withheld.ts';
 
 /** The head that the selector of the input stands for. */
 export interface SearchHead {
@@ -37,8 +38,8 @@ export interface SearchResult {
 
 /**
  * Searches the memory of a head (`L65` to `L73`), best first, of what no conflict withholds and the filter keeps (`L210`,
- * `L213`). The cursor pins the head of the first page, which a later
- * head of the same ref still contains, and the whole question. Throws CURSOR_INVALID.
+ * `L213`). The cursor pins the head of the first page, which a later head of the same ref still contains, the whole question
+ * and what was withheld. Throws CURSOR_INVALID.
  */
 export function readSearch(
   db: ReadableDb,
@@ -47,15 +48,26 @@ export function readSearch(
   textHealth?: TextHealth | undefined,
 ): SearchResult {
   assert(input.limit >= 1 && input.limit <= contextLimitMax, 'the limit of a search is checked at the door');
-  const start = input.cursor === undefined ? { head: head.seq, offset: 0 } : readCursor(db, head, input, input.cursor);
+  const start =
+    input.cursor === undefined
+      ? { head: head.seq, offset: 0, withheld: undefined }
+      : readCursor(db, head, input, input.cursor);
   const sight = openSight(db);
   const { memories: withheld } = findWithheld(sight, sight.places.get(start.head), head.projectId);
+  const mark = withheldMark(withheld);
+  if (input.cursor !== undefined && start.withheld !== mark.withheld) throw cursorInvalid();
   const shown = { sight, sieve: openSieve(db, input), withheld, textHealth };
   const view = openTextView(db, { projectId: head.projectId, seq: start.head }, shown);
   const page = { query: input.query, filter: input, offset: start.offset, limit: input.limit };
   const { matches, more, complete } = searchMemories(db, view, page);
   const accepted = openAccepted(db);
-  const next = { of: 'search', question: questionOf(input), head: start.head, offset: start.offset + matches.length };
+  const next = {
+    of: 'search',
+    question: questionOf(input),
+    head: start.head,
+    offset: start.offset + matches.length,
+    ...mark,
+  };
   return {
     headChangesetId:
       start.head === head.seq ? head.changesetId : changesetIdSchema.parse(changesetIdOf(db, start.head)),
@@ -74,12 +86,13 @@ function readCursor(
   head: SearchHead,
   input: SearchInput,
   cursor: string,
-): { readonly head: number; readonly offset: number } {
+): { readonly head: number; readonly offset: number; readonly withheld?: string | undefined } {
   const schema = z.strictObject({
     of: z.literal('search'),
     question: z.literal(questionOf(input)),
     head: z.int().min(1).max(head.seq),
     offset: z.int().min(1),
+    withheld: z.string().optional(),
   });
   const start = decodeCursor(cursor, schema);
   const sight = openSight(db);

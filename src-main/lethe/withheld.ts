@@ -1,5 +1,6 @@
 import type { MemoryId } from '../../src-preload/contract/ids.ts';
 import type { MemoryContext } from '../../src-preload/contract/memory.ts';
+import { sha256Hex } from '../canonical/digest.ts';
 import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
@@ -44,6 +45,16 @@ export function liveAmong(
   memories: ReadonlyMap<number, string>,
 ): ReadonlyMap<number, string> {
   return new Map([...memories].filter(([memory]) => isLive(findNewestTouch(sight, [head], memory))));
+}
+
+/**
+ * What a cursor says of withheld memories: nothing where there are none, else which. Their pages would not fit together
+ * with those of a day on which others are withheld.
+ */
+export function withheldMark(memories: ReadonlyMap<number, unknown>): { readonly withheld?: string } {
+  if (memories.size === 0) return {};
+  const numbers = [...memories.keys()].toSorted((one, other) => one - other);
+  return { withheld: sha256Hex(numbers.join(' ')).slice(0, 16) };
 }
 
 /** Why a memory is withheld (`lethe.md` §5.8). */

@@ -98,6 +98,26 @@ describe('withheld memories', () => {
     }
   });
 
+  test('L213 a cursor goes with what was withheld: once that has changed, it is refused', async () => {
+    await openBoth();
+    await stage.history.commit(
+      both,
+      Array.from({ length: 9 }, (_, index) => add(`cable ${index}`)),
+    );
+    const { next_cursor: cursor } = context({ limit: 2 });
+    const { nextCursor } = stage.temp.lethe.search({ ...question(), query: 'cable', limit: 2 });
+    expect(context({ limit: 2, cursor }).memories).toHaveLength(2);
+    expect(
+      stage.temp.lethe.search({ ...question(), query: 'cable', limit: 2, cursor: nextCursor }).matches,
+    ).toHaveLength(2);
+    await stage.resolve(first(stage.list()).conflict_id);
+    const refused = expect.objectContaining({ code: 'CURSOR_INVALID' });
+    expect(() => context({ limit: 2, cursor })).toThrow(refused);
+    expect(() => stage.temp.lethe.search({ ...question(), query: 'cable', limit: 2, cursor: nextCursor })).toThrow(
+      refused,
+    );
+  });
+
   test('L213 what is related to one is not told with the others', async () => {
     await stage.history.branch(both, ours);
     await stage.history.mergeInto(both, theirs);
@@ -173,6 +193,20 @@ describe('a manifest', () => {
         JSON.stringify(page),
       );
     expect(await reopened.lethe.verifyChain(stage.history.project)).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('L217 is put together from what it names: no index is asked, and what is related is as its head has it', async () => {
+    await openBoth();
+    await stage.history.commit(both, [addAs('a', 'one cable'), addAs('b', 'two'), relate('a', 'needs', 'b')]);
+    await stage.history.commit(both, [relate('a', 'contradicts', 'ours-net'), relate('b', 'needs', 'a')]);
+    while (await stage.temp.lethe.maintain());
+    const pinned = await stage.temp.lethe.pinContext({ ...question({ query: 'cable', limit: 2 }), actorId: 'a' });
+    expect(pinned.relationships).toHaveLength(2);
+    await stage.history.commit(both, [relate('b', 'follows', 'a')]);
+    stage.temp.db.exec('DELETE FROM text_versions; UPDATE text_index_progress SET through = 9007199254740991');
+    expect(found('one cable')).toEqual([]);
+    const read = stage.temp.lethe.manifestContext(stage.history.project, idOf(pinned));
+    expect(JSON.stringify(read)).toBe(JSON.stringify(pinned));
   });
 
   test('L215 the same reply with something else withheld is another manifest', async () => {

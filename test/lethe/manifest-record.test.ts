@@ -182,7 +182,7 @@ describe('a record', () => {
       .query<[], { name: string }>("SELECT name FROM pragma_table_info('memory_manifests')")
       .all()
       .map(({ name }) => name);
-    expect(columns).toHaveLength(27);
+    expect(columns).toHaveLength(28);
     expect(() => temp.db.exec('UPDATE memory_manifests SET merge_proposal_id = merge_proposal_id')).toThrow();
     expect(() => temp.db.exec('DELETE FROM memory_manifests')).toThrow();
     temp.db.exec('DROP TRIGGER memory_manifests_never_update');

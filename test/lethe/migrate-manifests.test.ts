@@ -32,14 +32,21 @@ test('L223 a manifest from before verifies by the digest that it has, and reads 
   const history = historyBuilder(temp);
   await history.init();
   await history.branch(work);
-  await history.commit(work, [addAs('m', 'before', { kind: 'fact' }), addAs('n', 'beside')]);
+  await history.commit(work, [
+    addAs('m', 'before', { kind: 'fact' }),
+    addAs('n', 'beside'),
+    addAs('o', 'o', { kind: 'fact' }),
+  ]);
   const question = { projectId: history.project, refName: refName(work), limit: 1, kinds: ['fact'] };
   const pinned = await temp.lethe.pinContext({ ...question, actorId: 'a' });
   const row = temp.db.query<[], Row>(`SELECT ${firstColumns} FROM memory_manifests`).get() ?? {};
   insertFromBefore(temp.db, { ...row, manifest_id: id });
   await history.commit(work, [correct('m', { content: 'after' })]);
   const manifestId = manifestIdSchema.parse(id);
-  expect(temp.lethe.getManifest(manifestId)).toMatchObject({ kinds: ['fact'], limit: 1, total_active: 2 });
+  // A cursor where nothing is withheld is byte for byte what it was: the digests of those days cover it.
+  const cursor = JSON.parse(Buffer.from(pinned.next_cursor ?? '', 'base64url').toString());
+  expect(Object.keys(cursor)).toEqual(['of', 'question', 'head', 'matched', 'after', 'shown']);
+  expect(temp.lethe.getManifest(manifestId)).toMatchObject({ kinds: ['fact'], limit: 1, total_active: 3 });
   expect(temp.lethe.manifestContext(history.project, manifestId)).toEqual({ ...pinned, manifest_id: id });
   expect(await temp.lethe.verifyChain(history.project)).toMatchObject({ ok: true, findings: [] });
 
@@ -76,7 +83,14 @@ test('L223 a store of the version before keeps its manifests as they are', () =>
   const [kept] = db.query<[], Row>('SELECT * FROM memory_manifests').all();
   expect(kept).toEqual({
     ...row,
-    ...{ row_digest: rowDigest('manifest', row), form: 1, filters: '{}', withheld: '[]', unresolved_conflicts: '[]' },
+    ...{
+      row_digest: rowDigest('manifest', row),
+      form: 1,
+      filters: '{}',
+      next_cursor: '',
+      withheld: '[]',
+      unresolved_conflicts: '[]',
+    },
     ...{ exclusion_reasons: '{}', base_seq: null, resulting_seq: null, proposed_target_ref: '', merge_proposal_id: '' },
   });
   db.close();

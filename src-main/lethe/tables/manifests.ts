@@ -28,6 +28,7 @@ const firstColumns = [
 /** The columns that came later, and what they hold in a row from before. */
 const laterColumns = {
   filters: '{}',
+  next_cursor: '',
   withheld: '[]',
   unresolved_conflicts: '[]',
   exclusion_reasons: '{}',
@@ -38,6 +39,7 @@ const laterColumns = {
 } as const;
 const laterNames = [
   'filters',
+  'next_cursor',
   'withheld',
   'unresolved_conflicts',
   'exclusion_reasons',
@@ -69,6 +71,8 @@ export interface ManifestRow {
   readonly form: number;
   /** The parts of the filter beside kinds and tags. */
   readonly filters: string;
+  /** The cursor that the reply ended with. */
+  readonly next_cursor: string;
   /** Pairs of a withheld memory's id and its conflict's. */
   readonly withheld: string;
   readonly unresolved_conflicts: string;
