@@ -58,7 +58,7 @@ export interface MemoryStorePort {
     readonly from: ChangesetId;
     readonly to: ChangesetId;
   }): Promise<readonly string[]>;
-  /** Memories whose state differs between two changesets, in the order of the ops that made it so. */
+  /** Memories whose state differs between two changesets, each once, in byte order. */
   changedBetween(from: ChangesetId, to: ChangesetId): Promise<readonly string[]>;
   /** The changeset, attached to no ref. */
   commitDetached(input: CommitRequest): Promise<Changeset>;

@@ -2,6 +2,7 @@ import { diffCategories } from '../../src-preload/contract/diff.ts';
 import type { ChangesetId, RefName } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { Fault } from '../base/fault.ts';
+import { compareUtf8 } from '../canonical/text.ts';
 import type { MemoryStorePort } from '../charon/store-port.ts';
 import type { Lethe } from '../lethe/api.ts';
 import { findMemory } from './memory-at.ts';
@@ -61,7 +62,7 @@ function changedSince(
   });
 }
 
-/** Memories in the order of the ops that changed them, each once. */
+/** Memories of every change, before and after it, each once, in byte order. */
 function changedBetween(lethe: Lethe, from: ChangesetId, to: ChangesetId): readonly string[] {
   const changed = new Set<string>();
   let cursor: string | undefined;
@@ -81,7 +82,7 @@ function changedBetween(lethe: Lethe, from: ChangesetId, to: ChangesetId): reado
     }
     cursor = page.next_cursor;
   } while (cursor !== undefined);
-  return [...changed];
+  return [...changed].toSorted(compareUtf8);
 }
 
 function refExists(refName: RefName): Fault {
