@@ -42,9 +42,9 @@ export async function copyAside(source: string, home: string): Promise<CopiedFil
     );
   const sizes = { main: sizeOf(source), log: sizeOf(`${source}-wal`) };
   if (sizes.main < 0) throw importRefused('there is no such file');
-  if (sizes.main + sizes.log > foreignBounds.fileBytesMax)
-    throw importRefused(`it is larger than ${foreignBounds.fileBytesMax} bytes`);
-  requireRoom(home, sizes.main + sizes.log);
+  const bytes = sizes.main + Math.max(0, sizes.log);
+  if (bytes > foreignBounds.fileBytesMax) throw importRefused(`it is larger than ${foreignBounds.fileBytesMax} bytes`);
+  requireRoom(home, bytes);
   const folder = mkdtempSync(join(home, folderPrefix));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {

@@ -3,16 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { encodeCanonical } from '../../canonical/json.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import { type ForeignDb, openForeign } from '../../sqlite/foreign.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
+import { gitTables, laterTables } from '../rules/foreign-git-tables.ts';
 import { decodeForeignRow, type ForeignRow, nameForeignRow, textOf } from '../rules/foreign-row.ts';
-import {
-  assemblyTables,
-  decideForeignKind,
-  type ForeignTable,
-  gitTables,
-  laterTables,
-  sessionTables,
-  versionTable,
-} from '../rules/foreign-schema.ts';
+import { decideForeignKind, versionTable } from '../rules/foreign-schema.ts';
+import { assemblyTables, sessionTables } from '../rules/foreign-session-tables.ts';
 import {
   countForeignRows,
   type ForeignKey,

@@ -2,9 +2,10 @@ import type { ChangesetId, Digest, ProjectId, RefName, Timestamp } from '../../.
 import { mainRefName } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { openSight, type Sight, sees } from '../projection/sight.ts';
+import { gitTables } from '../rules/foreign-git-tables.ts';
 import { isProtectedHere, landingBeside, landingWhole } from '../rules/foreign-ref.ts';
 import { nameForeignRow } from '../rules/foreign-row.ts';
-import { gitTables, sessionTables } from '../rules/foreign-schema.ts';
+import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
 import { findEvent } from '../tables/events.ts';
 import { findImportOf, listImportedRefs } from '../tables/imports.ts';

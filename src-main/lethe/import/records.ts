@@ -1,8 +1,10 @@
 import { encodeCanonical } from '../../canonical/json.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { rowDigest } from '../row-digest.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
+import { gitTables, laterTables } from '../rules/foreign-git-tables.ts';
 import { type ForeignRow, textOf } from '../rules/foreign-row.ts';
-import { assemblyTables, type ForeignTable, gitTables, laterTables, sessionTables } from '../rules/foreign-schema.ts';
+import { assemblyTables, sessionTables } from '../rules/foreign-session-tables.ts';
 import {
   findImportedRecord,
   type ImportedRecordRow,

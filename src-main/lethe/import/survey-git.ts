@@ -1,9 +1,10 @@
 import type { ChangesetId, Timestamp } from '../../../src-preload/contract/ids.ts';
 import { decodeForeignChangeset, type ForeignChangeset } from '../rules/foreign-changeset.ts';
+import { gitTables } from '../rules/foreign-git-tables.ts';
 import { type ForeignNode, orderForeign } from '../rules/foreign-order.ts';
 import { isProtectedHere } from '../rules/foreign-ref.ts';
 import { type ForeignRow, nameForeignRow, textOf } from '../rules/foreign-row.ts';
-import { foreignBounds, gitTables } from '../rules/foreign-schema.ts';
+import { foreignBounds } from '../rules/foreign-schema.ts';
 import { parseForeignTime } from '../rules/foreign-time.ts';
 import type { ForeignFile } from './foreign-file.ts';
 import { importRefused, refusingRows } from './refusal.ts';

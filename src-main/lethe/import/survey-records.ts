@@ -2,8 +2,8 @@ import { conflictStatuses, severities } from '../../../src-preload/contract/conf
 import type { JsonObject, JsonValue } from '../../../src-preload/contract/json.ts';
 import { mergeStrategies } from '../../../src-preload/contract/proposal.ts';
 import { conflictId } from '../../canonical/conflict-digest.ts';
+import { gitTables, laterTables } from '../rules/foreign-git-tables.ts';
 import { type ForeignRow, parseForeignJson, textOf } from '../rules/foreign-row.ts';
-import { gitTables, laterTables } from '../rules/foreign-schema.ts';
 import { parseForeignTime } from '../rules/foreign-time.ts';
 import { importRefused } from './refusal.ts';
 import type { ForeignProject, ReadTable } from './survey.ts';

@@ -1,7 +1,8 @@
 import { type ProjectId, projectIdSchema } from '../../../src-preload/contract/ids.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
 import { type ForeignNode, orderForeign } from '../rules/foreign-order.ts';
 import { type ForeignRow, nameForeignRow, parseForeignJson, textOf } from '../rules/foreign-row.ts';
-import { type ForeignTable, sessionTables } from '../rules/foreign-schema.ts';
+import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { parseForeignTime } from '../rules/foreign-time.ts';
 import { importRefused } from './refusal.ts';
 import type { ForeignProject, ReadTable } from './survey.ts';

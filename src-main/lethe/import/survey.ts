@@ -6,9 +6,10 @@ import {
   type Timestamp,
 } from '../../../src-preload/contract/ids.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
 import type { ForeignRow } from '../rules/foreign-row.ts';
 import { nameForeignRow, textOf } from '../rules/foreign-row.ts';
-import { type ForeignTable, sessionTables } from '../rules/foreign-schema.ts';
+import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { type ForeignFile, openContentDigest } from './foreign-file.ts';
 import { importRefused } from './refusal.ts';
 import { type GitSurvey, surveyGit } from './survey-git.ts';

@@ -8,8 +8,8 @@ import { type BaselineEvent, countBaselineSeqs, extendBaseline } from '../projec
 import { extendProjection } from '../projection/extend.ts';
 import { rowDigest } from '../row-digest.ts';
 import type { ForeignChangeset } from '../rules/foreign-changeset.ts';
+import { gitTables } from '../rules/foreign-git-tables.ts';
 import { nameForeignRow } from '../rules/foreign-row.ts';
-import { gitTables } from '../rules/foreign-schema.ts';
 import { insertAttestations } from '../tables/attestations.ts';
 import { type ChangesetRow, findChangesetRow, insertChangesetRow, insertParents } from '../tables/changesets.ts';
 import { findNewestSeq } from '../tables/events.ts';

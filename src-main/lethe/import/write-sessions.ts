@@ -3,7 +3,7 @@ import type { WritableDb } from '../../sqlite/driver.ts';
 import { writeEvent } from '../event-write.ts';
 import { toOrder } from '../rules/event-fields.ts';
 import { type ForeignRow, textOf } from '../rules/foreign-row.ts';
-import { sessionTables } from '../rules/foreign-schema.ts';
+import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { insertCheckpoint } from '../tables/checkpoints.ts';
 import { findEvent, insertFlagReview } from '../tables/events.ts';
 import { isCheckpoint, isSessionKey, isSessionLink, keepAgent, keepSessionProject } from '../tables/import-sessions.ts';

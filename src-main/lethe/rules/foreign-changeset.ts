@@ -12,8 +12,8 @@ import { type DigestedChangeset, integrityDigest, integrityDigestV1 } from '../.
 import { encodePlain } from '../../canonical/json.ts';
 import { utf8Length } from '../../canonical/text.ts';
 import type { ChangesetWords } from './commit-request.ts';
+import { gitTables } from './foreign-git-tables.ts';
 import { type ForeignRow, ForeignRowRefused, nameForeignRow, parseForeignJson, textOf } from './foreign-row.ts';
-import { gitTables } from './foreign-schema.ts';
 import { legacyRootAuthor, legacyRootEvidence, legacyRootKey, legacyRootMessage } from './legacy-root.ts';
 import { payloadKeysByType } from './op-fields.ts';
 import { quoted } from './op-refusal.ts';

@@ -1,6 +1,6 @@
 import type { Timestamp } from '../../../src-preload/contract/ids.ts';
 import { type JsonValue, jsonValueSchema } from '../../../src-preload/contract/json.ts';
-import type { ForeignColumnRule, ForeignTable } from './foreign-schema.ts';
+import type { ForeignColumnRule, ForeignTable } from './foreign-columns.ts';
 import { parseForeignTime } from './foreign-time.ts';
 import { quoted } from './op-refusal.ts';
 

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../sqlite/driver.ts';
 import type { ForeignDb } from '../../sqlite/foreign.ts';
-import type { ForeignTable } from '../rules/foreign-schema.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
 
 /** A row as SQLite gives it: nothing is believed of it yet. */
 export type RawRow = Readonly<Record<string, unknown>>;
