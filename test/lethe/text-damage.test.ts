@@ -3,8 +3,11 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AssertionFailed } from '../../src-main/base/assert.ts';
 import { Fault } from '../../src-main/base/fault.ts';
+import { indexTokens, memoryText } from '../../src-main/lethe/rules/segment.ts';
 import { isDamage, openTextHealth } from '../../src-main/lethe/text-health.ts';
 import { rebuildsMax } from '../../src-main/lethe/text-upkeep.ts';
+import { verifyProjectText } from '../../src-main/lethe/text-verify.ts';
+import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import {
   add,
   correct,
@@ -130,6 +133,18 @@ function indexed(word: string): number {
   return found?.count ?? 0;
 }
 
+/** What verification says of the index, asked so that nobody else hears of it. */
+async function isSoundWithoutMending(): Promise<boolean> {
+  const findings = openFindings();
+  await verifyProjectText(
+    (chunk) => temp.db.reading(() => chunk(temp.db)),
+    history.project,
+    findings,
+    async () => {},
+  );
+  return findings.list.length === 0;
+}
+
 describe('damage that only the history contradicts', () => {
   test.each([
     ['a row is gone', 'DELETE FROM text_versions WHERE version % 3 = 0'],
@@ -161,6 +176,35 @@ describe('damage that only the history contradicts', () => {
     await maintain();
     expect(told()).toEqual(before);
     expect(await isSound()).toBe(true);
+  });
+
+  test('L226 a single token that a state lacks is found within sixteen rounds', async () => {
+    const row = temp.db
+      .query<[], { version: number; key: number }>(
+        'SELECT max(version) AS version, (SELECT project_key FROM text_projects) AS key FROM text_versions',
+      )
+      .get();
+    const { version, key } = row ?? { version: 0, key: 0 };
+    const memory = temp.db
+      .query<[number], { memory: number }>('SELECT memory FROM text_versions WHERE version = ?')
+      .get(version)?.memory;
+    const tokens = [...indexTokens(memory ?? 0, memoryText({ content: 'omega instead' }))].map((one) => `${key}${one}`);
+    const missing = `${key}winstead`;
+    expect(tokens).toContain(missing);
+    temp.db
+      .command<[number, string]>(
+        "INSERT INTO text_index (text_index, rowid, tokens) VALUES ('delete', CAST(? AS INTEGER), ?)",
+      )
+      .run(version, tokens.join(' '));
+    temp.db
+      .command<[number, string]>('INSERT INTO text_index (rowid, tokens) VALUES (CAST(? AS INTEGER), ?)')
+      .run(version, tokens.filter((one) => one !== missing).join(' '));
+    expect(await isSoundWithoutMending()).toBe(false);
+    let found = 0;
+    for (let step = 0; step < 2 * 16 && found === 0; step += 1) found += Number(await temp.lethe.maintain());
+    expect(found).toBe(1);
+    await maintain();
+    expect(await isSoundWithoutMending()).toBe(true);
   });
 
   test('L226 a step of the patrol looks at a bounded stretch, asks for no other step, and goes round', async () => {
