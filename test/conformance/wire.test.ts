@@ -31,19 +31,6 @@ test('T65 an unknown path is plain text, a known one with another method has no 
   }
 });
 
-test('T88 sessions and events are unknown paths', async () => {
-  const door = await openDoor();
-  await startDemo(door);
-  for (const [method, path] of [
-    ['GET', '/sessions'],
-    ['POST', '/sessions'],
-    ['GET', '/events/search'],
-    ['GET', '/live'],
-    ['GET', '/threads'],
-  ] as const)
-    expect([path, (await door.ask(method, path, method === 'POST' ? {} : undefined)).status]).toEqual([path, 404]);
-});
-
 test('T66 a path in the default encoding is decoded, another one is taken as it came', async () => {
   const door = await openDoor();
   for (const [path, project] of [

@@ -47,13 +47,20 @@ test('H13 a key that no header can carry, or that also signs merges, is refused 
 });
 
 test('H14 trust, insecure binds, names and mode out of the environment', () => {
-  const unset = { trust: 'loopback', insecureBind: false, hostNames: [] };
+  const retention = { daysMax: 30, perSessionMax: 500 };
+  const unset = { trust: 'loopback', insecureBind: false, hostNames: [], mode: 'git', retention };
   expect(readLetheHttp({})).toEqual(unset);
   expect(readLetheHttp({ LETHE_MODE: ' GIT ', LETHE_TRUST: '', LETHE_ALLOW_INSECURE_BIND: 'true' })).toEqual(unset);
   expect(
     readLetheHttp({ LETHE_TRUST: ' Private ', LETHE_ALLOW_INSECURE_BIND: '1', LETHE_HTTP_HOSTS: 'a.lan, b.lan,' }),
-  ).toEqual({ trust: 'private', insecureBind: true, hostNames: ['a.lan', 'b.lan'] });
-  for (const env of [{ LETHE_MODE: 'hybrid' }, { LETHE_MODE: 'legacy' }, { LETHE_MODE: 'x' }, { LETHE_TRUST: 'all' }])
+  ).toEqual({ ...unset, trust: 'private', insecureBind: true, hostNames: ['a.lan', 'b.lan'] });
+  for (const mode of ['legacy', 'git', 'hybrid'])
+    expect(readLetheHttp({ LETHE_MODE: ` ${mode.toUpperCase()} ` }).mode).toBe(mode);
+  expect(readLetheHttp({ LETHE_ASSEMBLY_RETENTION_DAYS: '0', LETHE_ASSEMBLY_MAX_PER_SESSION: '7' }).retention).toEqual({
+    daysMax: undefined,
+    perSessionMax: 7,
+  });
+  for (const env of [{ LETHE_MODE: 'x' }, { LETHE_ASSEMBLY_RETENTION_DAYS: '-2' }, { LETHE_TRUST: 'all' }])
     expect(() => readLetheHttp(env)).toThrow(expect.objectContaining({ code: 'HOME_INVALID' }));
 });
 

@@ -77,7 +77,9 @@ test('T85 what cannot be served is refused before anything listens: usage 2, the
     [['--http', 'nowhere'], {}, 2, /HOST:PORT/],
     [['--http', '0.0.0.0:0'], {}, 3, /LETHE_API_KEY/],
     [['--http', '192.0.2.1:0'], { LETHE_API_KEY: 'secret' }, 2, /no such address/],
-    [[], { LETHE_MODE: 'hybrid' }, 3, /LETHE_MODE/],
+    [[], { LETHE_MODE: 'both' }, 3, /LETHE_MODE/],
+    [['--mode', 'both'], {}, 3, /LETHE_MODE/],
+    [['--assembly-retention-days', 'x'], {}, 3, /LETHE_ASSEMBLY_RETENTION_DAYS/],
     [[], { LETHE_TRUST: 'everyone' }, 3, /LETHE_TRUST/],
     [[], { LETHE_API_KEY: 'two words' }, 3, /LETHE_API_KEY/],
   ] as const) {

@@ -33,12 +33,13 @@ export interface SessionLinkRow {
 const columns = `session, session_id, session_key, agent_id, project_id, status, summary, token_budget,
   total_tokens_consumed, started_at, started_order, heartbeat_at, ended_at`;
 
+const linkColumns = 'from_session_id, to_session_id, link_type, created_at';
+
 export const sessionQueries = {
   newest: `SELECT ${columns} FROM lethe_sessions ORDER BY started_order DESC, session DESC LIMIT +?`,
   active: `SELECT ${columns} FROM lethe_sessions INDEXED BY lethe_sessions_active WHERE status = 'active' ORDER BY session LIMIT +?`,
-  links: `SELECT from_session_id, to_session_id, link_type, created_at FROM lethe_session_links WHERE from_session_id = +?
-    UNION SELECT from_session_id, to_session_id, link_type, created_at FROM lethe_session_links WHERE to_session_id = +?
-    ORDER BY 4, 1, 2, 3 LIMIT +?`,
+  linksFrom: `SELECT ${linkColumns} FROM lethe_session_links WHERE from_session_id = +? LIMIT +?`,
+  linksTo: `SELECT ${linkColumns} FROM lethe_session_links INDEXED BY lethe_session_links_to WHERE to_session_id = +? LIMIT +?`,
 } as const;
 
 /** A session by its key, else by its id. */
@@ -64,9 +65,11 @@ export function listActiveSessions(db: ReadableDb, limit: number): readonly Sess
   return db.query<[number], SessionRow>(sessionQueries.active).all(limit);
 }
 
-/** The links that a session is an end of, oldest first. */
+/** The links that start at a session, then those that end there, each at most `limit`. */
 export function listSessionLinks(db: ReadableDb, sessionId: string, limit: number): readonly SessionLinkRow[] {
-  return db.query<[string, string, number], SessionLinkRow>(sessionQueries.links).all(sessionId, sessionId, limit);
+  return [sessionQueries.linksFrom, sessionQueries.linksTo].flatMap((sql) =>
+    db.query<[string, number], SessionLinkRow>(sql).all(sessionId, limit),
+  );
 }
 
 /** Writes a session; answers its number. */

@@ -22,7 +22,7 @@ const ordered = "AND (+? = '' OR status = +?) ORDER BY created_order DESC, threa
 export const threadQueries = {
   ofSession: `SELECT ${columns} FROM lethe_threads WHERE session_id = +? ${ordered}`,
   ofProject: `SELECT ${columns} FROM lethe_threads WHERE project_id = +? ${ordered}`,
-  all: `SELECT ${columns} FROM lethe_threads WHERE thread > 0 ${ordered}`,
+  all: `SELECT ${columns} FROM lethe_threads INDEXED BY lethe_threads_by_time WHERE created_order > '' ${ordered}`,
 } as const;
 
 /** A thread by its public id. */
