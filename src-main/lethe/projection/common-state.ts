@@ -3,13 +3,15 @@ import type { Place } from '../tables/chains.ts';
 import type { Touch } from '../tables/touches.ts';
 import { successorOf } from './bereft.ts';
 import { type ChainRange, rangesBeyond, type Sight, seenOf } from './sight.ts';
-import { findNewestSeen, findNewestTouch, isLive } from './state.ts';
+import { findNewestSeen, findNewestTouch, isLive, seesTouch } from './state.ts';
 import { touchesOfRange } from './touch-runs.ts';
 
-/** A memory that unique changesets of one side, or of both, touched: where it stands. */
+/** A memory that one side, or both, touched since they parted: where it stands. */
 export interface TouchedMemory {
   readonly memory: number;
+  /** The left side has it in a state that the right one does not see. */
   readonly isByLeft: boolean;
+  /** The right side has it in a state that the left one does not see. */
   readonly isByRight: boolean;
   /** Its newest touch that both sides see; undefined when it came only after they parted. */
   readonly common: Touch | undefined;
@@ -40,13 +42,14 @@ export function readPartedSides(sight: Sight, leftSeq: number, rightSeq: number)
   const byRight = collectMemories(sight, rightRanges, memoriesOfOp);
   const touched = new Map<number, TouchedMemory>();
   for (const memory of new Set([...byLeft, ...byRight])) {
-    const isByLeft = byLeft.has(memory);
-    const isByRight = byRight.has(memory);
     const atLeft = findNewestTouch(sight, [left], memory);
     const atRight = findNewestTouch(sight, [right], memory);
-    // What a side sees of a memory that it did not touch itself, the other sees too.
+    // Of two states that mean the same a merge keeps the newer one: a side may have touched a memory and not have its state.
+    const isByLeft = atLeft !== undefined && !seesTouch(sight, [right], atLeft);
+    const isByRight = atRight !== undefined && !seesTouch(sight, [left], atRight);
     const common = !isByLeft ? atLeft : !isByRight ? atRight : findNewestCommonTouch(sight, left, right, memory);
-    touched.set(memory, { memory, isByLeft, isByRight, common, left: atLeft, right: atRight });
+    if (isByLeft || isByRight)
+      touched.set(memory, { memory, isByLeft, isByRight, common, left: atLeft, right: atRight });
   }
   return { left, right, leftRanges, rightRanges, touched, memoriesOfOp };
 }
