@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangesetId } from '../../src-preload/contract/ids.ts';
 import { add, correct, reviewedMerge } from '../../test/support/history-builder.ts';
-import { testMerger, testProposal } from '../../test/support/merge-envelope.ts';
+import { testMerger, testProposal, testReviewer } from '../../test/support/merge-envelope.ts';
 import { readCorpus, writeChanges } from '../lib/corpus.ts';
 import { insertFloor } from '../lib/floor.ts';
 import { type Contestant, percentile, race } from '../lib/measure.ts';
@@ -19,7 +19,8 @@ const conflictCounts = [0, 10, 100] as const;
 /**
  * W6: what two sides contradict each other in, where one has 1 000 changes and the other corrected 0, 10 or 100 of the same
  * memories; and moving main by signed authorization to a branch of 1 000 changes: as a fast-forward, and as a reviewed
- * merge of a branch that main has meanwhile left behind (preview, the changeset with two parents, the move).
+ * merge of a branch that main has meanwhile left behind, with as many conflicts (what is found, kept and resolved, the
+ * changeset with two parents that settles each of them, the move).
  */
 export async function runMerges({ scratch, corpora, length }: Setting): Promise<readonly Row[]> {
   const folder = corpora.at(-1);
@@ -31,7 +32,10 @@ export async function runMerges({ scratch, corpora, length }: Setting): Promise<
   const store = await openBenchStore(copy);
   const floor = insertFloor(plain, scratch);
   const over = `${short(changes)} changes over ${short(memories)}`;
-  const merges = [fastForward(store, over, memoryIds), reviewedMergeOf(store, over, memoryIds)];
+  const merges = [
+    fastForward(store, over, memoryIds),
+    ...conflictCounts.map((conflicts) => reviewedMergeOf(store, over, memoryIds, conflicts)),
+  ];
   const detections = await Promise.all(conflictCounts.map((conflicts) => detection(store, over, memoryIds, conflicts)));
   const all = [...detections, ...merges];
   const timing = await race<string>([floor, ...all], length);
@@ -98,36 +102,60 @@ function fastForward(store: BenchStore, over: string, memoryIds: readonly string
   };
 }
 
-function reviewedMergeOf(store: BenchStore, over: string, memoryIds: readonly string[]): Contestant {
-  const branch = branches(store, 'merge', memoryIds);
+function reviewedMergeOf(store: BenchStore, over: string, memoryIds: readonly string[], conflicts: number): Contestant {
+  const branch = branches(store, `merge-${conflicts}`, memoryIds);
+  const contested = memoryIds.slice(0, conflicts);
   let count = 0;
-  let move = { expected: store.headOf(mainRef), next: store.headOf(mainRef) };
+  let sides = { base: store.headOf(mainRef), expected: store.headOf(mainRef), next: store.headOf(mainRef) };
   return {
-    name: `merge commit, ${over}`,
+    name: `merge with ${conflicts} conflicts, ${over}`,
     workers: 1,
     prepare: async () => {
       const { expected: base, next } = await branch();
-      const aside = await otherSide(store, `aside-${++count}`, base, []);
+      const aside = await otherSide(store, `aside-${conflicts}-${++count}`, base, contested);
       await store.advance({ expected: base, next: aside }, byReviewer('fast_forward'));
-      move = { expected: aside, next };
+      sides = { base, expected: aside, next };
     },
     once: async () => {
-      const { expected: targetHead, next: head } = move;
+      const { expected: targetHead, next: head } = sides;
       const preview = store.lethe.mergePreview({ projectId: benchProject, targetHead, head });
       if (preview.strategy !== 'merge_commit') throw new Error(`the merge is a ${preview.strategy}`);
+      await settle(store, sides, conflicts);
+      const settled = contested.map((id, nth) => correct(id, { content: `settled ${count}-${nth}` }));
       const merge = await store.lethe.commit({
         projectId: benchProject,
         refName: mainRef,
         parentIds: [targetHead, head],
         authorPrincipal: testMerger,
         message: 'reviewed merge',
-        idempotencyKey: `merge-${count}`,
-        ops: [{ ordinal: 0, ...reviewedMerge(testProposal, head) }],
+        idempotencyKey: `merge-${conflicts}-${count}`,
+        ops: [reviewedMerge(testProposal, head), ...settled].map((op, ordinal) => ({ ordinal, ...op })),
         advanceRef: false,
       });
       await store.advance({ expected: targetHead, next: merge.changeset_id }, byReviewer('merge_commit'));
     },
   };
+}
+
+/** Finds, keeps and resolves what two sides contradict each other in. */
+async function settle(
+  { lethe }: BenchStore,
+  sides: { readonly base: ChangesetId; readonly expected: ChangesetId; readonly next: ChangesetId },
+  conflicts: number,
+): Promise<void> {
+  const asked = {
+    ...{ projectId: benchProject, baseChangesetId: sides.base },
+    ...{ leftChangesetId: sides.expected, rightChangesetId: sides.next },
+  };
+  const conflictIds = lethe.detectConflicts(asked).map((conflict) => conflict.conflict_id);
+  if (conflictIds.length !== conflicts)
+    throw new Error(`detection found ${conflictIds.length} of ${conflicts} conflicts`);
+  const kept = await lethe.persistConflicts({ sides: asked, proposalId: testProposal, conflictIds });
+  await Promise.all(
+    kept.map(({ conflict_id: conflictId }) =>
+      lethe.resolveConflict({ projectId: benchProject, conflictId, note: 'settled', principal: testReviewer }),
+    ),
+  );
 }
 
 /** Branches of 1 000 changes from main as it is, one after the other. */
