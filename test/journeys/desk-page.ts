@@ -8,6 +8,11 @@ const shots = join(root, 'test-results/screens');
 /** The screens that `docs/screens` shows. `UPDATE_SCREENS=1` renews them from what the journey saw. */
 export const screens = [
   'agents',
+  'branches',
+  'cherry-pick',
+  'conflict',
+  'conflict-dark',
+  'conflicts',
   'connect-agent',
   'empty',
   'history',
@@ -93,7 +98,7 @@ export class DeskPage {
   }
 
   /** Goes to a screen by the rail, as the owner does. */
-  async goTo(place: 'Inbox' | 'Memory' | 'History' | 'Agents'): Promise<void> {
+  async goTo(place: 'Inbox' | 'Memory' | 'History' | 'Branches' | 'Conflicts' | 'Agents'): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: place }).click();
   }
 

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentClient, ToolAnswer } from '../support/mcp-clients.ts';
+import type { AgentClient } from '../support/mcp-clients.ts';
 import { DeskPage, screens } from './desk-page.ts';
 import { Household, type Serving } from './running-app.ts';
+import { done, Worker } from './worker.ts';
 
 const project = 'orbit';
 const main = 'refs/shared/main';
@@ -21,58 +21,10 @@ const contextSchema = z.object({
 });
 const hostile = 'A page said: <img src=x onerror="document.title=1"> \u202Eevil\u202C \u001b[31mred\u200b';
 
-const done = (answer: ToolAnswer): Readonly<Record<string, unknown>> => {
-  expect(answer.isError, answer.text).toBe(false);
-  return answer.structured;
-};
-const field = (answer: ToolAnswer, name: string): string => z.string().parse(done(answer)[name]);
 const named = (memory_id: string, content: string, more: Record<string, unknown> = {}) => ({
   op_type: 'add_memory',
   payload: { memory_id, content, ...more },
 });
-
-/** An agent at work: its client, its branch and where it stands. */
-class Worker {
-  readonly client: AgentClient;
-  readonly ref: string;
-  head = '';
-
-  constructor(client: AgentClient, ref: string) {
-    this.client = client;
-    this.ref = ref;
-  }
-
-  async branch(from: string): Promise<void> {
-    done(await this.client.call('memory_branch_create', { project, ref_name: this.ref, head_changeset_id: from }));
-    this.head = from;
-  }
-
-  async commit(message: string, ops: readonly Record<string, unknown>[]): Promise<void> {
-    const answer = await this.client.call('memory_changeset_create', {
-      project,
-      ref: this.ref,
-      expected_head: this.head,
-      parent_ids: [this.head],
-      message,
-      idempotency_key: randomUUID(),
-      model: 'test-model-1',
-      ops: ops.map((op, ordinal) => ({ ordinal, ...op })),
-    });
-    this.head = field(answer, 'changeset_id');
-  }
-
-  async propose(base: string, message: string): Promise<string> {
-    const answer = await this.client.call('memory_merge_propose', {
-      project,
-      target_ref: main,
-      head_changeset_id: this.head,
-      base_changeset_id: base,
-      message,
-      idempotency_key: randomUUID(),
-    });
-    return field(answer, 'proposal_id');
-  }
-}
 
 describe('the main job', () => {
   const household = new Household();
@@ -137,11 +89,12 @@ describe('the main job', () => {
     await desk.page.getByText(/^Connected: test-sdk2-auto/).waitFor();
     await desk.button('Done').click();
     root = status.refs.find((ref) => ref.ref_name === main)?.head_changeset_id ?? '';
-    mira = new Worker(client, `refs/agents/${status.actor_id}/notes`);
+    mira = new Worker(client, project, `refs/agents/${status.actor_id}/notes`);
 
     const second = await household.client('sdk1', serving.mcp, await connectAtDesk('Otto', /^Propose/, false));
     otto = new Worker(
       second,
+      project,
       `refs/agents/${statusSchema.parse(done(await second.call('memory_status', { project }))).actor_id}/notes`,
     );
     await desk.button('Done').click();
@@ -266,7 +219,7 @@ describe('the main job', () => {
   test('rejected work is kept, and says why', async () => {
     const base = (await context(reader)).head_changeset_id;
     const ref = `${otto.ref}-2`;
-    const second = new Worker(otto.client, ref);
+    const second = new Worker(otto.client, project, ref);
     await second.branch(base);
     await second.commit('Something doubtful', [
       named('doubt', 'The tests may be skipped on Fridays.', { kind: 'decision', scope: 'release' }),
@@ -274,7 +227,7 @@ describe('the main job', () => {
     const proposal = await second.propose(base, 'Skip tests on Fridays');
     await desk.goTo('Inbox');
     await desk.page.getByRole('link', { name: /Skip tests on Fridays/ }).click();
-    await desk.sees('Merges cleanly (fast-forward, 1 added)');
+    await desk.sees('1 conflict: 1 contradiction');
     await desk.page.keyboard.press('r');
     await desk.page.getByRole('textbox', { name: 'Why' }).fill('Nobody decided that.');
     await desk.button('Reject proposal').click();

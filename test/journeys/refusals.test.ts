@@ -241,7 +241,7 @@ describe('what the product refuses, through its real doors', () => {
     expect((await merge(reviewer, mine)).isError).toBe(false);
     expect((await approve(rivalProposal)).isError).toBe(false);
     const fault = refusal(await merge(reviewer, rivalProposal));
-    expect(fault.code).toBe('BOTH_SIDES_TOUCHED');
+    expect(fault.code).toBe('OPEN_CONFLICT');
     expect(JSON.stringify(fault.data)).toContain(memory);
     expect(await mainHead()).toBe(head);
   });

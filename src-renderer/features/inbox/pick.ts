@@ -14,7 +14,7 @@ export interface PickedOp {
 export function tickAlong(changes: readonly Change[], ticked: ReadonlySet<string>): ReadonlySet<string> {
   const addedBy = new Map(
     changes
-      .filter(({ item }) => item.before === null && item.after !== null)
+      .filter(({ item }) => item.before === null && item.after !== null && item.op_type !== 'add_relationship')
       .map((change) => [String(change.item.memory_id), change]),
   );
   const along = new Set<string>();

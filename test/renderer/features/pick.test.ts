@@ -19,7 +19,7 @@ const changes = groupChanges([
           target_event_id: 'a',
           resulting_event_id: 'b',
         },
-        ...{ before: memory('a', 'a'), after: memory('a', 'a') },
+        ...{ before: null, after: memory('a', 'a') },
       },
     ],
   }),
