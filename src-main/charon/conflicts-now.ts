@@ -12,6 +12,7 @@ import { type CharonContext, detectedMax } from './context.ts';
 import { memoriesOfPicks, readPicks } from './picks.ts';
 import { readPlanFacts } from './resolution-facts.ts';
 import { combinePlans } from './rules/combine-plans.ts';
+import { memoryIdsOf } from './rules/merge-shape.ts';
 import { proposalOfNote } from './rules/resolution-note.ts';
 import { isThreeWay, planResolution } from './rules/resolution-plan.ts';
 import type { ResolutionPlan } from './rules/resolution-writing.ts';
@@ -90,12 +91,6 @@ export function sidesOf(stored: StoredProposal, targetHead: ChangesetId): Detect
     leftChangesetId: targetHead,
     rightChangesetId: stored.head_changeset_id,
   };
-}
-
-/** The memories that a conflict names. */
-export function memoryIdsOf({ details }: Conflict): readonly string[] {
-  const ids = details?.memory_ids;
-  return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string') : [];
 }
 
 /** Changesets never change, so neither does what is found between them. */

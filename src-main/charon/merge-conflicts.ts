@@ -1,9 +1,9 @@
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { ChangesetId } from '../../src-preload/contract/ids.ts';
-import { memoryIdsOf, type PlannedResolution, sidesOf } from './conflicts-now.ts';
+import { type PlannedResolution, sidesOf } from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
 import type { ProposalNow } from './proposal-now.ts';
-import { openConflicts } from './rules/merge-shape.ts';
+import { memoryIdsOf, openConflicts } from './rules/merge-shape.ts';
 import { resolutionNote } from './rules/resolution-note.ts';
 import type { DetectionSides } from './store-port.ts';
 

@@ -2,6 +2,7 @@ import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { ChangesetId, ProjectId } from '../../src-preload/contract/ids.ts';
 import { type AcceptedMemory, acceptedMemorySchema } from '../../src-preload/contract/memory.ts';
 import type { CharonContext } from './context.ts';
+import { memoryIdsOf } from './rules/merge-shape.ts';
 import { isLive, type MemorySides, type PlanFacts, type Succession } from './rules/resolution-writing.ts';
 import type { StoredProposal } from './tables/proposals.ts';
 
@@ -43,7 +44,8 @@ export async function readPlanFacts(
 }
 
 /** The memories of a conflict; of two that contradict each other the target's first. */
-function namedMemories({ details }: Conflict): readonly string[] {
+function namedMemories(conflict: Conflict): readonly string[] {
+  const { details } = conflict;
   const named = (key: string): string | undefined => {
     const value = details?.[key];
     return typeof value === 'string' && value !== '' ? value : undefined;
@@ -52,8 +54,7 @@ function namedMemories({ details }: Conflict): readonly string[] {
   if (one !== undefined) return [one];
   const [left, right] = [named('left_event'), named('right_event')];
   if (left !== undefined && right !== undefined) return [left, right];
-  const ids = details?.memory_ids;
-  return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string') : [];
+  return memoryIdsOf(conflict);
 }
 
 /** Where the memory was live before the sides parted. */

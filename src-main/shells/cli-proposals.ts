@@ -1,9 +1,9 @@
-import type { ProposalDetail } from '../../src-preload/contract/proposal.ts';
 import { proposalStatusSchema, verdictSchema } from '../../src-preload/contract/proposal.ts';
 import { systemIds } from '../base/ids.ts';
-import { diffText } from './cli-diff.ts';
 import { type Program, type Session, usageFault } from './cli-program.ts';
-import { shortId, table, visible, visibleLines } from './cli-text.ts';
+import { detailText, readDetail } from './cli-proposal-detail.ts';
+import { addResolve } from './cli-resolve.ts';
+import { table, visible } from './cli-text.ts';
 
 interface ReviewOptions {
   readonly comment?: string;
@@ -24,15 +24,16 @@ export function addProposalVerbs(program: Program): void {
     );
   proposal
     .command('show')
-    .description('one proposal: its verdicts, what a merge would do now, its changes by meaning')
+    .description('one proposal: its verdicts, what a merge would do now, its conflicts, its changes by meaning')
     .argument('<proposal-id>')
     .action((id: string) =>
       program.act(async ({ call, print }) => {
-        const shown = await call('memory.proposal_show', { proposal_id: id });
+        const shown = await readDetail(call, id);
         print(shown, detailText(shown));
         return undefined;
       }),
     );
+  addResolve(program, proposal);
   const reviewOptions = [
     ['--digest <digest>', 'the state that you looked at, as proposal show prints it'],
     ['--target-head <id>', 'the head of the target that you looked at, as proposal show prints it'],
@@ -135,50 +136,4 @@ async function judge(
   });
   print(done, `Recorded: ${done.outcome}`);
   return undefined;
-}
-
-function detailText(proposal: ProposalDetail): string {
-  const head = [
-    `Proposal:    ${proposal.proposal_id}`,
-    `Project:     ${visible(proposal.project_id)}`,
-    `By:          ${visible(proposal.originator_name)} (${proposal.originator})`,
-    `Status:      ${proposal.status}, review: ${proposal.review_state}`,
-    `Into:        ${visible(proposal.target_ref)}, now at ${proposal.target_head}`,
-    `Head:        ${proposal.head_changeset_id}`,
-    `Base:        ${proposal.base_changeset_id}`,
-    `Created:     ${proposal.created_at}, expires ${proposal.expires_at}`,
-    `Would be:    ${previewText(proposal)}`,
-    `Digest:      ${proposal.proposal_digest}`,
-    '',
-    visibleLines(proposal.message, '    '),
-    '',
-  ];
-  const verdicts = proposal.verdicts.map(
-    (verdict) =>
-      `  ${verdict.created_at}  ${verdict.verdict} by ${shortId(verdict.reviewer)}${verdict.current ? '' : ' (of an earlier state)'}\n${visibleLines(verdict.comment, '      ')}`,
-  );
-  const more =
-    proposal.diff.next_cursor === undefined ? [] : ['', '(more changes than fit here: see them at the desk)'];
-  const next =
-    proposal.status === 'pending'
-      ? [
-          '',
-          'To decide about exactly this:',
-          `  charon proposal review ${proposal.proposal_id} approve --digest ${proposal.proposal_digest} --target-head ${proposal.target_head}`,
-        ]
-      : [];
-  return [
-    ...head,
-    ...(verdicts.length > 0 ? ['Verdicts', ...verdicts, ''] : []),
-    diffText(proposal.diff),
-    ...more,
-    ...next,
-  ].join('\n');
-}
-
-function previewText({ preview }: ProposalDetail): string {
-  if (preview === null) return 'closed';
-  if (preview.contested_total > 0)
-    return `not possible yet: both sides changed ${preview.contested_total} of the same memories`;
-  return `${preview.strategy}, ${preview.proposal_ahead} changesets to bring in, target ${preview.target_ahead} ahead`;
 }

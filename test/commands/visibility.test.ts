@@ -191,7 +191,13 @@ test('P15 each profile is shown what it may call, and what it is not shown is re
     'memory.get',
   ];
   const lists = ['memory.proposal_list', 'memory.proposal_show'];
-  const proposing = ['memory.repo_init', 'memory.branch_create', 'memory.changeset_create', 'memory.merge_propose', 'memory.revert_propose'];
+  const proposing = [
+    'memory.repo_init',
+    'memory.branch_create',
+    'memory.changeset_create',
+    'memory.merge_propose',
+    'memory.revert_propose',
+  ];
   expect(await names('readonly')).toEqual([...reading, ...lists]);
   expect(await names('propose')).toEqual([...reading, ...proposing, 'memory.merge_cancel', ...lists]);
   expect(await names('review')).toEqual([...reading, 'memory.merge_review', 'memory.merge', ...lists]);
@@ -210,6 +216,7 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'history.graph': { project: 'demo' },
     'store.verify_chain': { project: 'demo' },
     'conflict.list': { project: 'demo' },
+    'ref.overview': { project: 'demo' },
     'ref.archive': { project: 'demo', ref_name: 'refs/topics/x', expected_head: unknownId },
     'proposal.draft_resolution': {
       proposal_id: unknownId,

@@ -38,6 +38,7 @@ export function openConflicts(open: readonly Conflict[]): Fault {
     {
       conflict_ids: named.map(({ conflict_id: id }) => id),
       conflict_keys: named.map(({ conflict_key: key }) => key),
+      memory_ids: [...new Set(named.flatMap(memoryIdsOf))],
       total: open.length,
     },
   );
@@ -46,6 +47,12 @@ export function openConflicts(open: readonly Conflict[]): Fault {
 /** The target already contains the head. */
 export function nothingToMerge(): Fault {
   return new Fault('NOTHING_TO_MERGE', 'The target already contains that head: there is nothing to merge.');
+}
+
+/** The memories that a conflict names. */
+export function memoryIdsOf({ details }: Conflict): readonly string[] {
+  const ids = details?.memory_ids;
+  return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string') : [];
 }
 
 /** The op that marks a merge changeset as reviewed (`charon.md` §4). */
