@@ -22,6 +22,7 @@ import { listUnresolvedBetween } from './projection/withheld.ts';
 import { type AttachmentList, attachmentLists } from './rules/attachments.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { categoriesOf, summarize } from './rules/diff-categories.ts';
+import { meansSame } from './rules/meaning.ts';
 import { saysSame } from './rules/overlay.ts';
 import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
@@ -60,7 +61,14 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
   const told: Told[] = [];
   let last = after;
   let next: string | undefined;
-  for (const found of listFound(sight, sight.places.get(base.seq), sight.places.get(target.seq), input.side, after)) {
+  for (const found of listFound(
+    sight,
+    accepted,
+    sight.places.get(base.seq),
+    sight.places.get(target.seq),
+    input.side,
+    after,
+  )) {
     // An op may make two changes: a page ends between ops.
     if (told.length >= input.limit && found.op !== last) {
       next = encodeCursor({ ...cursorOf(input), after: last });
@@ -96,23 +104,34 @@ type Found = { readonly kind: 'memory'; readonly op: number; readonly change: Me
 /** Changed memories and added relationships together, in the order of the ops. */
 function listFound(
   sight: Sight,
+  accepted: AcceptedReader,
   base: Place,
   target: Place,
   side: DiffInput['side'],
   after: number,
 ): IterableIterator<Found> {
-  const runs = [findMemories(sight, base, target, side, after), findRelationships(sight, base, target, side, after)];
+  const runs = [
+    findMemories(sight, accepted, base, target, side, after),
+    findRelationships(sight, base, target, side, after),
+  ];
   return inOrder(runs, ({ op }) => op);
 }
 
 function* findMemories(
   sight: Sight,
+  accepted: AcceptedReader,
   base: Place,
   target: Place,
   side: DiffInput['side'],
   after: number,
 ): IterableIterator<Found> {
-  for (const change of listChanges(sight, base, target, side, after)) yield { kind: 'memory', op: change.op, change };
+  for (const change of listChanges(sight, base, target, side, after))
+    if (isMeant(accepted, change)) yield { kind: 'memory', op: change.op, change };
+}
+
+/** Whether the memory means something else after a change: not when it was changed back, or to the same on both sides. */
+function isMeant(accepted: AcceptedReader, { before, after }: MemoryChange): boolean {
+  return before === undefined || after === undefined || !meansSame(accepted.read(before), accepted.read(after));
 }
 
 function* findRelationships(

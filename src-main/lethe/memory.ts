@@ -22,11 +22,12 @@ import { listLineage, readLineagePage } from './projection/lineage.ts';
 import { readMadeBy } from './projection/made-by.ts';
 import { listRelatedOps, readRelationship } from './projection/relationships.ts';
 import { openSight, type Sight } from './projection/sight.ts';
-import { findNewestTouch, isLive } from './projection/state.ts';
+import { findNewestTouch, isLive, isRetiredStatus } from './projection/state.ts';
 import { findWithheld } from './projection/withheld.ts';
 import { findRetiredReason } from './retired-reason.ts';
 import { decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { findSecondEnd } from './rules/op-ends.ts';
+import { restoredAt } from './rules/op-fields.ts';
 import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
 import { withheldReason } from './withheld.ts';
@@ -120,7 +121,9 @@ function toStep(
   op: number,
   touches: readonly Touch[],
 ): LineageStep {
-  const after = touches.find((touch) => isLive(touch)) ?? touches.find((touch) => touch.version === op);
+  const after =
+    touches.find((touch) => isLive(touch)) ??
+    touches.find(({ version, status }) => version === op && !isRetiredStatus(status));
   const retired = touches.find((touch) => touch !== after);
   const subject = after ?? retired;
   assert(subject !== undefined, 'an op of a lineage touched a memory of it');
@@ -137,9 +140,10 @@ function toStep(
   };
 }
 
-/** What an op says that no state holds: of a mark, a proposal or an attachment its payload, of a duplicate what stays. */
+/** What an op says that no state holds: of a mark, a proposal, an attachment or a restore its payload, of a duplicate what stays. */
 function marksOf(op: Op): Pick<LineageStep, 'payload' | 'duplicate_of'> {
-  if (op.op_type === 'add_memory' || op.op_type === 'correct_memory' || op.op_type === 'supersede_memory') return {};
+  const isText = op.op_type === 'add_memory' || op.op_type === 'correct_memory' || op.op_type === 'supersede_memory';
+  if (isText && restoredAt(op) === undefined) return {};
   const stays = op.op_type === 'mark_duplicate' ? findSecondEnd(op) : undefined;
   return {
     ...(op.payload === undefined ? {} : { payload: op.payload }),

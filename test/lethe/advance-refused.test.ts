@@ -12,6 +12,7 @@ import {
   type HistoryBuilder,
   historyBuilder,
   memoryIdOf,
+  type OpDraft,
   openTempLethe,
   reviewedMerge,
   type TempLethe,
@@ -158,6 +159,27 @@ describe('after the signature', () => {
     expect(memoryIdOf(mine)).not.toBe('plan');
   });
 
+  test('L51 a cherry_pick has one parent, is the merger’s, and every op says where it was picked from', async () => {
+    const from = await history.commit(branch, [addAs('one', 'one'), addAs('two', 'two')]);
+    const foreign = await historyBuilder(temp, 'other').init();
+    const by = { authorPrincipal: testMerger };
+    const target = history.head(main);
+    const pick = (...sources: readonly string[]): readonly OpDraft[] =>
+      sources.map((source, index) => addAs(`picked-${index}`, 'x', source === '' ? {} : { cherrypicked_from: source }));
+    const shapes = [
+      await history.detached([target], pick(from.changeset_id, ''), by),
+      await history.detached([target], pick(foreign.changeset_id), by),
+      await history.detached([target], pick('nowhere'), by),
+      await history.detached([target, history.head(branch)], pick(from.changeset_id), by),
+      await history.detached([history.head(branch)], pick(from.changeset_id), by),
+      await history.detached([target], pick(from.changeset_id)),
+    ];
+    for (const shape of shapes)
+      await refusedAndSpent(requestTo(shape, { strategy: 'cherry_pick' }), { code: 'MERGE_SHAPE' });
+    const right = await history.detached([target], pick(from.changeset_id), by);
+    await expect(temp.lethe.advance(requestTo(right, { strategy: 'cherry_pick' }))).resolves.toBeDefined();
+  });
+
   test('L54 a head that has moved is refused with both heads', async () => {
     const first = await history.commit(branch, [add('one')]);
     const second = await history.commit(branch, [add('two')]);
@@ -252,6 +274,22 @@ describe('separation of duties', () => {
       code: 'ORIGINATOR_MAY_NOT_MERGE',
       data: { role: 'merger' },
     });
+  });
+
+  test('L52 of a cherry_pick who wrote the changesets that it was picked from, and nobody else, counts', async () => {
+    const beside = await history.commit(branch, [addAs('zero', 'zero')], { authorPrincipal: testReviewer });
+    const from = await history.commit(branch, [addAs('one', 'one')]);
+    const pickOf = (source: Changeset, id: string): Promise<Changeset> =>
+      history.detached([history.head(main)], [addAs(id, 'x', { cherrypicked_from: source.changeset_id })], {
+        authorPrincipal: testMerger,
+      });
+    await refusedAndSpent(requestTo(await pickOf(beside, 'zero'), { strategy: 'cherry_pick' }), {
+      code: 'ORIGINATOR_MAY_NOT_MERGE',
+      data: { role: 'reviewer' },
+    });
+    await expect(
+      temp.lethe.advance(requestTo(await pickOf(from, 'one'), { strategy: 'cherry_pick' })),
+    ).resolves.toBeDefined();
   });
 
   test('L52 the owner reviews and merges their own; without an owner nobody does', async () => {

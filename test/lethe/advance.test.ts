@@ -5,6 +5,8 @@ import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import { authorizationsOf, countRowsOf, requestToMove } from '../support/advance-requests.ts';
 import {
   add,
+  addAs,
+  correct,
   type HistoryBuilder,
   historyBuilder,
   openTempLethe,
@@ -116,6 +118,35 @@ describe('a merge', () => {
     expect(ref.head_changeset_id).toBe(merge.changeset_id);
     expect(advance.strategy).toBe('merge_commit');
     expect(temp.lethe.isAncestor(history.head(branch), merge.changeset_id)).toBe(true);
+  });
+
+  test('L50 L149 a merge_commit whose ops decide about what both sides changed lands, and its decision stands', async () => {
+    await temp.lethe.advance(requestTo(await history.commit(branch, [addAs('plan', 'the plan')])));
+    await history.branch('refs/agents/b/main');
+    await history.commit(branch, [correct('plan', { content: 'the same for both' })]);
+    await temp.lethe.advance(
+      requestTo(await history.commit('refs/agents/b/main', [correct('plan', { content: 'the same for both' })])),
+    );
+    const merge = await mergeOf(branch);
+    await temp.lethe.advance(requestTo(merge, { strategy: 'merge_commit' }));
+    expect(history.head(main)).toBe(merge.changeset_id);
+    expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
+  });
+
+  test('L51 a cherry_pick brings in the picked ops under the ids that they gave, and the branch can be merged later', async () => {
+    const one = await history.commit(branch, [add('one')]);
+    const two = await history.commit(branch, [addAs('two', 'two'), correct('two', { scope: 'desk' })]);
+    const picked = { cherrypicked_from: two.changeset_id };
+    const pick = await history.detached(
+      [history.head(main)],
+      [addAs('two', 'two', picked), correct('two', { scope: 'desk', ...picked })],
+      { authorPrincipal: testMerger },
+    );
+    const { advance } = await temp.lethe.advance(requestTo(pick, { strategy: 'cherry_pick' }));
+    expect(advance).toMatchObject({ strategy: 'cherry_pick', new_head: pick.changeset_id });
+    expect(temp.lethe.isAncestor(one.changeset_id, history.head(main))).toBe(false);
+    expect(temp.lethe.totalActive(history.head(main))).toBe(1);
+    expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
   });
 
   test('L53 a move that fails on the way leaves nothing, not even the nonce', async () => {

@@ -159,6 +159,11 @@ export function correct(target: string, payload: JsonObject, resulting?: string)
   };
 }
 
+/** A correction that brings back the state at a changeset. */
+export function restore(target: string, at: string, more: JsonObject = {}): OpDraft {
+  return { op_type: 'correct_memory', target_event_id: target, payload: { restores: at, ...more } };
+}
+
 /** A retirement, with a replacement when the payload has content. */
 export function supersede(target: string, payload: JsonObject = {}, resulting?: string): OpDraft {
   return {

@@ -3,7 +3,7 @@ import { changesetIdSchema, timestampSchema } from '../../../src-preload/contrac
 import type { LineageStep } from '../../../src-preload/contract/memory.ts';
 import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { opNumber, seqOf } from '../rules/numbers.ts';
+import { opNumber, ordinalOf, seqOf } from '../rules/numbers.ts';
 import { findRootOfSeq, listBaselineSeqs } from '../tables/baselines.ts';
 import { type ChangesetRow, findChangesetRowBySeq } from '../tables/changesets.ts';
 import { listEventsOfMemories } from '../tables/events.ts';
@@ -15,17 +15,20 @@ export interface MadeBy
   readonly op: Op;
 }
 
-/** The op of a number with its changeset's attribution. A baseline event is told as an addition by its project's root. */
+/**
+ * The op of a number with its changeset's attribution. A baseline event is told as an addition by its project's root, what a
+ * merge made without an op (`L151`) as a correction by it.
+ */
 export function readMadeBy(db: ReadableDb, number: number): MadeBy {
   const stored = findOpRow(db, number);
-  if (stored === undefined) return readBaselined(db, number);
+  if (stored === undefined) return readBaselined(db, number) ?? readMerged(db, number);
   return { op: decodeOp(stored), ...attributionOf(getChangeset(db, seqOf(number))) };
 }
 
 /** At the moment of the event: its place among the root's is told as the ordinal. */
-function readBaselined(db: ReadableDb, number: number): MadeBy {
+function readBaselined(db: ReadableDb, number: number): MadeBy | undefined {
   const [event] = listEventsOfMemories(db, [number]);
-  assert(event !== undefined, 'an op number of the index stands for a stored op or for a baseline event');
+  if (event === undefined) return undefined;
   const rootSeq = findRootOfSeq(db, seqOf(number)) ?? seqOf(number);
   const first = listBaselineSeqs(db, rootSeq)[0] ?? rootSeq;
   return {
@@ -33,6 +36,12 @@ function readBaselined(db: ReadableDb, number: number): MadeBy {
     ...attributionOf(getChangeset(db, rootSeq)),
     created_at: timestampSchema.parse(event.created_at),
   };
+}
+
+function readMerged(db: ReadableDb, number: number): MadeBy {
+  const changeset = getChangeset(db, seqOf(number));
+  const payload = { summary: 'what both sides of the merge made of it' };
+  return { op: { ordinal: ordinalOf(number), op_type: 'correct_memory', payload }, ...attributionOf(changeset) };
 }
 
 function getChangeset(db: ReadableDb, seq: number): ChangesetRow {

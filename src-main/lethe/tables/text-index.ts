@@ -1,7 +1,9 @@
 // The tables of the full-text index. Tokens come ready from `rules/segment.ts`; here they only get their project in
 // front, so that each project has postings of its own and none is slowed down by another.
 
+import { opsMax } from '../../../src-preload/contract/limits.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import { opsPerChangeset } from '../rules/numbers.ts';
 import { liveStatuses, touchStatuses } from './touches.ts';
 
 /** A version found in the index, and the memory that it is a state of. */
@@ -84,28 +86,48 @@ const baselineJoin = `FROM memory_ids i
   WHERE i.event IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memory_changeset_ops o WHERE o.op = i.number)`;
 const baselineColumns = 'i.number AS op, i.project_id AS projectId, t.memory AS memory, t.version AS version';
 
+/** Touches that a merge made without an op: numbers above those of its ops, each with a state of its own. */
+const mergedJoin = `FROM memory_versions v
+  CROSS JOIN memory_places p ON p.seq = v.version / ${opsPerChangeset} AND p.second_parent <> 0
+  CROSS JOIN memory_changesets c ON c.seq = p.seq
+  CROSS JOIN memory_touches t ON t.chain = p.chain AND t.key = v.version AND t.status IN (${live})
+  WHERE v.version % ${opsPerChangeset} >= ${opsMax}`;
+const mergedColumns = 'v.version AS op, c.project_id AS projectId, t.memory AS memory, t.version AS version';
+
 export const textIndexQueries = {
   opsOn: `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin} WHERE o.op > ? ORDER BY o.op LIMIT +?`,
   baselinesOn: `SELECT ${baselineColumns} ${baselineJoin} AND i.number > ? ORDER BY i.number LIMIT +?`,
   opsBack: `SELECT ${touchingColumns} FROM memory_changeset_ops o ${touchingJoin}
     WHERE o.op > ? AND o.op <= ? ORDER BY o.op DESC LIMIT +?`,
   baselinesBack: `SELECT ${baselineColumns} ${baselineJoin} AND i.number > ? AND i.number <= ? ORDER BY i.number DESC LIMIT +?`,
+  mergedBetween: `SELECT ${mergedColumns} ${mergedJoin} AND v.version > ? AND v.version <= ? ORDER BY v.version`,
 } as const;
 
-/** Ops and baseline events above `after` of all projects, oldest first. */
+/** Ops, baseline events and what merges made without an op above `after`, of all projects, oldest first. */
 export function listTouchingOps(db: ReadableDb, after: number, limit: number): readonly TouchingOp[] {
   const [ops, events] = [textIndexQueries.opsOn, textIndexQueries.baselinesOn].map((sql) =>
     db.query<[number, number], TouchingOp>(sql).all(after, limit),
   );
-  return joined(ops, events, limit, (one, other) => one.op - other.op);
+  const order = (one: TouchingOp, other: TouchingOp): number => one.op - other.op;
+  const listed = joined(ops, events, limit, order);
+  const upTo = listed.length < limit ? Number.MAX_SAFE_INTEGER : (listed.at(-1)?.op ?? after);
+  return joined(listed, listMerged(db, after, upTo), limit, order);
 }
 
-/** Ops and baseline events above `after` and not above `upTo`, of all projects, newest first. */
+/** The same above `after` and not above `upTo`, newest first. */
 export function listTouchingOpsBack(db: ReadableDb, after: number, upTo: number, limit: number): readonly TouchingOp[] {
   const [ops, events] = [textIndexQueries.opsBack, textIndexQueries.baselinesBack].map((sql) =>
     db.query<[number, number, number], TouchingOp>(sql).all(after, upTo, limit),
   );
-  return joined(ops, events, limit, (one, other) => other.op - one.op);
+  const order = (one: TouchingOp, other: TouchingOp): number => other.op - one.op;
+  const listed = joined(ops, events, limit, order);
+  const above = listed.length < limit ? after : (listed.at(-1)?.op ?? after);
+  return joined(listed, listMerged(db, above, upTo), limit, order);
+}
+
+/** Reads the states that grew between the two: no more than there are ops, which the caller bounds. */
+function listMerged(db: ReadableDb, after: number, upTo: number): readonly TouchingOp[] {
+  return db.query<[number, number], TouchingOp>(textIndexQueries.mergedBetween).all(after, upTo);
 }
 
 function joined(
