@@ -20,6 +20,7 @@ import { findSeparationFault, findShapeFault, listPicked, shapeFault } from './r
 import { insertAdvance } from './tables/advances.ts';
 import { findAuthorization, insertAuthorization } from './tables/authorizations.ts';
 import { type ChangesetRow, findChangesetRow } from './tables/changesets.ts';
+import { findImportedRecord } from './tables/imports.ts';
 import { findChangesetSeq } from './tables/memory-ids.ts';
 import { updateRefHead } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
@@ -39,7 +40,7 @@ export function advanceRef(db: WritableDb, emit: Emit, context: VerbContext, inp
   const judgement = judgeEnvelope(input.mergeAuthorization, claimsOf(input), context.mergeKeys, context.clock.nowMs());
   if (judgement.kind === 'unverified') throw judgement.fault;
   const { authorization } = judgement;
-  if (isNonce(authorization.envelope.nonce) && findAuthorization(db, authorization.envelope.nonce) !== undefined) {
+  if (isNonce(authorization.envelope.nonce) && isSpent(db, authorization.envelope.nonce)) {
     throw judgement.kind === 'refused' ? judgement.fault : nonceConsumed(authorization.envelope.nonce);
   }
   if (judgement.kind === 'refused') return spendRefused(db, context, authorization, judgement.fault);
@@ -216,6 +217,11 @@ function spend(db: WritableDb, authorization: MergeAuthorization, usedMs: number
     refusal,
   } as const;
   insertAuthorization(db, { ...columns, row_digest: rowDigest('merge-authorization', columns) });
+}
+
+/** Whether a nonce was used here, or in a store whose history was imported. */
+function isSpent(db: ReadableDb, nonce: string): boolean {
+  return findAuthorization(db, nonce) !== undefined || findImportedRecord(db, 'authorization', nonce) !== undefined;
 }
 
 function nonceConsumed(nonce: string): Fault {
