@@ -36,7 +36,7 @@ export function categoriesOf(change: CategorizedChange): readonly DiffCategory[]
   if (isAnother && states.some(isTaskOrFlag)) categories.add('tasks_or_flags_changed');
   if (affectsVisibility(relation, before, after)) categories.add('permissions_or_visibility_affected');
   if (isAttachedTo && after !== null) categories.add('evidence_added_or_removed');
-  // Both sides did the same apart from each other: told by the last op.
+  // Whatever else it is, it is told: by the last op.
   if (categories.size === 0)
     categories.add(opType === 'propose_deprecation' ? 'decisions_changed' : 'corrections_proposed');
   return [...categories];
