@@ -4,6 +4,7 @@ import { changesetNotFound, getChangesetRow } from './changeset-rows.ts';
 import type { ConflictSides } from './conflict-api.ts';
 import { detectInOps } from './detection-ops.ts';
 import { detectInPairs } from './detection-pairs.ts';
+import { defaultPairLimits, type PairLimits } from './detection-positions.ts';
 import { detectOfOneMemory } from './detection-three-way.ts';
 import { openAccepted } from './projection/accepted.ts';
 import { readPartedSides } from './projection/common-state.ts';
@@ -17,8 +18,13 @@ import { type ChangesetRow, listParents } from './tables/changesets.ts';
  * What the detectors find between two sides (`ConflictVerbs.detectConflicts`, `L160`): a pure read, the same again for the
  * same three changesets. Cost follows what the sides changed and what is found, never the memory behind them.
  * Throws PROJECT_NOT_FOUND, CHANGESET_NOT_FOUND (also for one of another project).
+ * @param limits beyond which a finding says that there are more (`L174`)
  */
-export function detectConflicts(db: ReadableDb, sides: ConflictSides): readonly Conflict[] {
+export function detectConflicts(
+  db: ReadableDb,
+  sides: ConflictSides,
+  limits: PairLimits = defaultPairLimits,
+): readonly Conflict[] {
   requireProject(db, sides.projectId);
   const base = rowIn(db, sides, sides.baseChangesetId, 'base_changeset_id');
   const left = rowIn(db, sides, sides.leftChangesetId, 'left_changeset_id');
@@ -29,7 +35,7 @@ export function detectConflicts(db: ReadableDb, sides: ConflictSides): readonly 
   const parted = readPartedSides(sight, left.seq, right.seq);
   const accepted = openAccepted(db);
   detectOfOneMemory(sight, parted, accepted, findings);
-  detectInPairs(sight, parted, sides, accepted, findings);
+  detectInPairs(sight, parted, sides, accepted, findings, limits);
   detectInOps(sight, parted, accepted.memoryId, findings);
   return composeConflicts(findings.list(), sides);
 }

@@ -90,8 +90,8 @@ function openSides(replay: Replay, leftSeq: number, rightSeq: number): Sides {
 const byKey = (touches: readonly ReplayedTouch[]): readonly ReplayedTouch[] =>
   touches.toSorted((one, other) => one.key - other.key);
 
-function isLive(state: ReplayedState | undefined): state is ReplayedState {
-  return state?.memory.active && !isBlank(state.memory.content);
+function isLive(state: ReplayedState | undefined): boolean {
+  return state?.memory.active === true && !isBlank(state.memory.content);
 }
 
 function threeWay({ left, right, common }: Sides, id: string): string | undefined {
@@ -151,13 +151,13 @@ function comparePairs(sides: Sides, say: Say): void {
     if (!own.has(id)) return false;
     const [before, after] = [common.get(id), states.get(id)];
     if (!isLive(before) || !isLive(after)) return isLive(before) || isLive(after);
-    return statementOf(before.memory) !== statementOf(after.memory);
+    return before === undefined || after === undefined || statementOf(before.memory) !== statementOf(after.memory);
   };
   const ids = [...new Set([...left.keys(), ...right.keys()])];
   const pick = (states: States, wanted: (id: string) => boolean): readonly ReplayedMemory[] =>
     ids.flatMap((id) => {
       const state = states.get(id);
-      return isLive(state) && wanted(id) ? [state.memory] : [];
+      return state !== undefined && isLive(state) && wanted(id) ? [state.memory] : [];
     });
   const ours = pick(left, (id) => isChanged(left, leftOwn, id));
   const theirs = pick(right, (id) => isChanged(right, rightOwn, id));
@@ -212,11 +212,22 @@ function factOf(memory: ReplayedMemory): string | undefined {
 }
 
 function isOverlapping(left: ReplayedMemory, right: ReplayedMemory): boolean {
-  const from = [textOf(left, 'valid_from'), textOf(right, 'valid_from')].toSorted().at(-1) ?? '';
-  const ends = [textOf(left, 'valid_to'), textOf(right, 'valid_to')].filter((end) => end !== '').toSorted();
-  const isWithin = (memory: ReplayedMemory, other: ReplayedMemory): boolean =>
-    textOf(other, 'valid_to') === '' || textOf(memory, 'valid_from') <= textOf(other, 'valid_to');
-  return isWithin(left, right) && isWithin(right, left) && (ends[0] === undefined || from !== undefined);
+  const endless = '\u{10ffff}';
+  const from =
+    [left, right]
+      .map((memory) => textOf(memory, 'valid_from'))
+      .toSorted()
+      .at(-1) ?? '';
+  const to = [left, right].map((memory) => textOf(memory, 'valid_to') || endless).toSorted()[0] ?? endless;
+  const isEmpty = [left, right].some(
+    (memory) => textOf(memory, 'valid_to') !== '' && textOf(memory, 'valid_from') > textOf(memory, 'valid_to'),
+  );
+  return isEmpty ? isCrossing(left, right) && isCrossing(right, left) : from <= to;
+}
+
+/** A validity that ends before it begins is compared end by end, as the rule says it. */
+function isCrossing(one: ReplayedMemory, other: ReplayedMemory): boolean {
+  return textOf(other, 'valid_to') === '' || textOf(one, 'valid_from') <= textOf(other, 'valid_to');
 }
 
 function judgeOps(store: HistoryStore, replay: Replay, seq: number, say: Say): void {

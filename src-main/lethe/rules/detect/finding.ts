@@ -33,6 +33,8 @@ export const noStates: SaidStates = new Map();
 export interface FindingBook {
   /** Keeps a finding. Of one identity the first is told; what later ones name and say is added to it. */
   add(finding: Finding): void;
+  /** Whether its identity is kept already. */
+  has(finding: Finding): boolean;
   /** Identities so far. */
   readonly size: number;
   list(): readonly Finding[];
@@ -48,6 +50,7 @@ export function openFindings(): FindingBook {
       if (entry === undefined) byIdentity.set(identity, openEntry(finding));
       else join(entry, finding);
     },
+    has: (finding) => byIdentity.has(identityOf(finding)),
     get size() {
       return byIdentity.size;
     },

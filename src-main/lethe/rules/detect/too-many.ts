@@ -16,10 +16,15 @@ const typeByKind = {
   fact: 'incompatible_fact',
 } as const satisfies Record<SemanticKey['kind'], ConflictType>;
 
+/** What is found of memories that share a key. */
+export function typeOfKey({ kind }: SemanticKey): ConflictType {
+  return typeByKind[kind];
+}
+
 /** Said instead of silence when more memories share a key than are compared (`L174`). */
-export function tooManyOfKey(key: SemanticKey, heads: ComparedHeads, comparedMax: number): Finding {
-  const summary = `More than ${comparedMax} memories share ${nameOf(key)}: not all of them were compared`;
-  return tooMany(typeByKind[key.kind], summary, detailsOf(key), heads);
+export function tooManyOfKey(key: SemanticKey, heads: ComparedHeads): Finding {
+  const summary = `Too many memories share ${nameOf(key)}: not all of them were compared`;
+  return tooMany(typeOfKey(key), summary, detailsOf(key), heads);
 }
 
 /** Said instead of silence when there are more findings about pairs than are told (`L174`). */
