@@ -23,7 +23,8 @@ export function listConflicts(
   input: ListConflictsInput,
 ): { readonly conflicts: readonly Conflict[]; readonly nextCursor?: string | undefined } {
   assert(input.limit >= 1 && input.limit <= listLimitMax, 'the limit of a list is checked at the door');
-  const { projectId, status, proposalId, limit } = input;
+  const { projectId, status, limit } = input;
+  const proposalId = input.proposalId?.toWellFormed();
   requireProject(db, projectId);
   const question = { of: 'conflicts', project: projectId, status: status ?? '', proposal: proposalId ?? '' };
   const after = input.cursor === undefined ? undefined : readCursor(question, input.cursor);

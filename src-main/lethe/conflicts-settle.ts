@@ -52,10 +52,11 @@ export function retireConflicts(
   limit: number,
 ): { readonly retired: number; readonly more: boolean } {
   const life = openConflictLife(db, lifeStamp(context.clock.nowMs(), input.principal, conflictCauses.retire));
-  const waiting = listWaitingConflicts(db, input.projectId, input.proposalId, limit);
+  const proposalId = input.proposalId.toWellFormed();
+  const waiting = listWaitingConflicts(db, input.projectId, proposalId, limit);
   let retired = 0;
   for (const number of waiting) {
-    const othersWait = life.release(number, input.proposalId);
+    const othersWait = life.release(number, proposalId);
     if (othersWait || findConflictRowByNumber(db, number)?.status !== 'open') continue;
     life.change(number, input.status);
     retired += 1;
@@ -76,21 +77,17 @@ export function supersedeConflicts(
   const { advance, fromSeq, toSeq } = landed;
   const cause = advanceCause(advance.advance_id);
   const life = openConflictLife(db, { at: advance.created_at, principal: advance.merger_principal, cause });
-  for (const number of listWaitingConflicts(
-    db,
-    advance.project_id,
-    advance.merge_proposal_id,
-    Number.MAX_SAFE_INTEGER,
-  )) {
-    life.release(number, advance.merge_proposal_id);
+  const { project_id: projectId, merge_proposal_id: proposalId } = advance;
+  for (const number of listWaitingConflicts(db, projectId, proposalId, Number.MAX_SAFE_INTEGER)) {
+    life.release(number, proposalId);
     if (findConflictRowByNumber(db, number)?.status === 'open') life.change(number, 'superseded');
   }
   const sight = openSight(db);
-  const joined = [...listOpenPairs(db, advance.project_id)].filter(
+  const joined = [...listOpenPairs(db, projectId)].filter(
     (pair) => seesBoth(sight, toSeq, pair) && !seesBoth(sight, fromSeq, pair),
   );
   for (const pair of joined)
-    for (const { number } of listOpenOfPair(db, advance.project_id, pair, Number.MAX_SAFE_INTEGER))
+    for (const { number } of listOpenOfPair(db, projectId, pair, Number.MAX_SAFE_INTEGER))
       life.change(number, 'superseded');
 }
 

@@ -221,6 +221,13 @@ test('T113 the open conflicts of a proposal are retired, and counted', async () 
     const answer = await door.post(`${conflicts}/retire`, body);
     expect([body, answer.status, answer.value]).toEqual([body, 400, { error }]);
   }
+  const illFormed = '\\ud800';
+  await door.post(`${conflicts}/persist`, `{"proposal_id":"${illFormed}","conflicts":[${JSON.stringify(found)}]}`);
+  expect((await door.get(conflicts)).value.conflicts[0].proposal_id).toBe('\ufffd');
+  await door.post(`${conflicts}/retire`, { proposal_id: 'p1', status: 'rejected' });
+  const gone = await door.post(`${conflicts}/retire`, `{"proposal_id":"${illFormed}","status":"rejected"}`);
+  expect([gone.status, gone.value]).toEqual([200, { proposal_id: '\ufffd', retired: 1, status: 'rejected' }]);
+  await door.post(`${conflicts}/persist`, { proposal_id: 'p1', conflicts: [found] });
   const none = await door.post(`${conflicts}/retire`, { proposal_id: 'p9', status: 'rejected' });
   expect([none.status, none.body]).toEqual([200, '{"proposal_id":"p9","retired":0,"status":"rejected"}\n']);
   for (const status of ['rejected', 'canceled', 'superseded']) {

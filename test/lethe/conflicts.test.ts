@@ -291,11 +291,11 @@ test('L205 every status and every binding is on record with when, who, why and w
   await stage.keep(proposal(2));
   const [early, late] = ['2026-11-30T12:00:00Z', '2026-11-30T12:00:01Z'];
   const events = stage.temp.db
-    .query(
+    .query<[], Record<string, string | number>>(
       'SELECT conflict, kind, status, proposal_id, at, principal, cause, note FROM memory_conflict_events ORDER BY event',
     )
     .all()
-    .map((row) => Object.values(row as object));
+    .map((row) => Object.values(row));
   expect(events).toEqual([
     [1, 'status', 'open', '', early, '', 'persist', ''],
     [1, 'bound', '', proposal(1), early, '', 'persist', ''],
