@@ -143,6 +143,8 @@ export interface Charon {
   draftResolution(caller: Caller, proposalId: ProposalId, resolution: ResolutionInput): Promise<void>;
   /** Throws PROPOSAL_NOT_FOUND, PROPOSAL_STATE. */
   dropResolution(proposalId: ProposalId, conflictKey: Digest): Promise<void>;
+  /** Whose a proposal is and where it belongs. */
+  findFiled(proposalId: ProposalId): Pick<Proposal, 'project_id' | 'originator'> | undefined;
   findProposal(proposalId: ProposalId): Promise<Proposal | undefined>;
   /** Also remembers what was served to this principal, for a later verdict that names no digest. */
   showProposal(

@@ -10,7 +10,7 @@ import { settleMerges } from './merge-settle.ts';
 import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
 import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
-import { cancelProposal, expireProposals, findProposal, listProposals, showProposal } from './proposals.ts';
+import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, showProposal } from './proposals.ts';
 import { propose } from './propose.ts';
 import { findReplay, rememberReplay } from './replays.ts';
 import { proposeRevert } from './revert.ts';
@@ -59,6 +59,7 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     proposeRevert: (caller, input, request) => proposeRevert(context, caller, input, request),
     draftResolution: (caller, proposalId, chosen) => draftResolution(context, caller, proposalId, chosen),
     dropResolution: (proposalId, conflictKey) => dropResolution(context, proposalId, conflictKey),
+    findFiled: (proposalId) => findFiled(context, proposalId),
     findProposal: (proposalId) => findProposal(context, proposalId),
     showProposal: (caller, proposalId, page) => showProposal(context, caller, proposalId, page),
     listProposals: (input) => listProposals(context, input),

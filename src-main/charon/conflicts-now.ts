@@ -8,7 +8,7 @@ import type { ChangesetId, ProposalId } from '../../src-preload/contract/ids.ts'
 import { proposalIdSchema } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import type { ConflictCounts } from '../../src-preload/contract/proposal.ts';
-import { type CharonContext, detectedMax } from './context.ts';
+import type { CharonContext } from './context.ts';
 import { memoriesOfPicks, readPicks } from './picks.ts';
 import { readPlanFacts } from './resolution-facts.ts';
 import { combinePlans } from './rules/combine-plans.ts';
@@ -94,17 +94,9 @@ export function sidesOf(stored: StoredProposal, targetHead: ChangesetId): Detect
 }
 
 /** Changesets never change, so neither does what is found between them. */
-async function detectOnce(context: CharonContext, sides: DetectionSides): Promise<readonly Conflict[]> {
+function detectOnce(context: CharonContext, sides: DetectionSides): Promise<readonly Conflict[]> {
   const key = `${sides.baseChangesetId} ${sides.leftChangesetId} ${sides.rightChangesetId}`;
-  const known = context.detected.get(key);
-  if (known !== undefined) return known;
-  const found = await context.store.detectConflicts(sides);
-  context.detected.set(key, found);
-  for (const oldest of context.detected.keys()) {
-    if (context.detected.size <= detectedMax) break;
-    context.detected.delete(oldest);
-  }
-  return found;
+  return context.memos.detected.get(key, () => context.store.detectConflicts(sides));
 }
 
 /** The conflicts that are kept for a proposal, newest first. */

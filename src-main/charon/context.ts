@@ -1,6 +1,7 @@
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { ProposalId } from '../../src-preload/contract/ids.ts';
+import type { ProposalPreview } from '../../src-preload/contract/proposal.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
@@ -8,7 +9,9 @@ import type { Log } from '../base/log.ts';
 import type { Batch, WriteVerb } from '../sqlite/batch.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { AuditWriter } from './audit.ts';
+import { createMemo, type Memo } from './memo.ts';
 import type { MacKey } from './rules/audit-entry.ts';
+import type { PlanFacts } from './rules/resolution-writing.ts';
 import type { MemoryStorePort } from './store-port.ts';
 
 /** The keys of Charon (`charon.md` §2), 32 bytes each, given by the home. */
@@ -35,12 +38,27 @@ export interface CharonContext {
   readonly mergesInFlight: Set<ProposalId>;
   /** Proposals that a call of this process tells the store about at this moment. */
   readonly choresInFlight: Set<ProposalId>;
-  /** What detection found between three changesets, the last ones: it is the same for ever. */
-  readonly detected: Map<string, readonly Conflict[]>;
+  readonly memos: Memos;
 }
 
-/** Detections that are remembered. */
-export const detectedMax = 64;
+/** What the store answered about changesets, which never change. */
+export interface Memos {
+  /** What detection found between three changesets. */
+  readonly detected: Memo<readonly Conflict[]>;
+  /** What two heads say of the memories of a conflict. */
+  readonly facts: Memo<PlanFacts>;
+  /** How many changes a proposal makes to a head of its target. */
+  readonly changes: Memo<Pick<ProposalPreview, 'changes' | 'changes_complete'>>;
+}
+
+/** Memos of one process: some thousands of conflicts, of which each may hold three texts. */
+export function createMemos(): Memos {
+  return {
+    detected: createMemo(2_000, 4_000, (found) => found.length),
+    facts: createMemo(500, 2_000, ({ memories }) => 1 + memories.length),
+    changes: createMemo(2_000, 2_000, () => 1),
+  };
+}
 
 /** Throws `READ_ONLY` in recovery (`charon.md` §7). */
 export function requireWritable(context: CharonContext): void {

@@ -8,7 +8,7 @@ import type { Connection } from '../sqlite/driver.ts';
 import { closeStore, defaultTuning, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openAuditLedger, systemRecord } from './audit.ts';
 import { type Anchor, openAnchor } from './audit-anchor.ts';
-import type { CharonContext, CharonKeys } from './context.ts';
+import { type CharonContext, type CharonKeys, createMemos } from './context.ts';
 import { charonMigrations } from './migrations/list.ts';
 import { makeOwner } from './principals.ts';
 import { formatHomeId } from './rules/home-id.ts';
@@ -89,7 +89,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       readOnly: options.readOnly,
       mergesInFlight: new Set(),
       choresInFlight: new Set(),
-      detected: new Map(),
+      memos: createMemos(),
     };
     return { context, close: () => closeStore(connection) };
   } catch (thrown) {

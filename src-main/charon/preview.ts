@@ -53,11 +53,15 @@ function countTypes(conflicts: readonly Conflict[]): ProposalPreview['blocking_b
   return counts;
 }
 
+type ChangeCounts = Pick<ProposalPreview, 'changes' | 'changes_complete'>;
+
+function countChanges(context: CharonContext, now: ProposalNow): Promise<ChangeCounts> {
+  const key = `${now.stored.proposal_id} ${now.targetHead}`;
+  return context.memos.changes.get(key, () => askChanges(context, now));
+}
+
 /** How many changes there are of each category, counted page by page up to the bound. */
-async function countChanges(
-  context: CharonContext,
-  now: ProposalNow,
-): Promise<Pick<ProposalPreview, 'changes' | 'changes_complete'>> {
+async function askChanges(context: CharonContext, now: ProposalNow): Promise<ChangeCounts> {
   const changes = noChanges();
   let counted = 0;
   let cursor: string | undefined;

@@ -34,6 +34,14 @@ import { insertChore } from './tables/store-chores.ts';
 
 const expiriesPerVerb = 100;
 
+/** Whose a proposal is and where it belongs, as it was filed: the store is not asked. */
+export function findFiled(
+  context: CharonContext,
+  proposalId: ProposalId,
+): Pick<Proposal, 'project_id' | 'originator'> | undefined {
+  return findStoredProposal(context.db, proposalId);
+}
+
 /** The proposal as it stands now. */
 export async function findProposal(context: CharonContext, proposalId: ProposalId): Promise<Proposal | undefined> {
   const stored = findStoredProposal(context.db, proposalId);
@@ -117,7 +125,13 @@ export async function expireProposals(context: CharonContext): Promise<number> {
   for (;;) {
     const due = listPastDue(context.db, context.clock.nowMs(), expiriesPerVerb);
     const looked: ProposalNow[] = [];
-    for (const stored of due) looked.push(await lookAt(context, stored));
+    for (const stored of due) {
+      try {
+        looked.push(await lookAt(context, stored));
+      } catch (thrown) {
+        context.log.warn({ err: thrown, proposal: stored.proposal_id }, 'an expired proposal is ended later');
+      }
+    }
     const moved = await write(context, (db, emit) => looked.filter((now) => expire(context, db, emit, now)).length);
     for (const { stored } of looked) await doChores(context, stored.proposal_id);
     expired += moved;

@@ -13,7 +13,17 @@ const followedMax = 100;
  * What the two heads say of the memories that a conflict names, and of what came in the place of those that were retired.
  * Cost follows the memories that are named.
  */
-export async function readPlanFacts(
+export function readPlanFacts(
+  context: CharonContext,
+  stored: StoredProposal,
+  targetHead: ChangesetId,
+  conflict: Conflict,
+): Promise<PlanFacts> {
+  const key = `${stored.proposal_id} ${targetHead} ${conflict.conflict_id}`;
+  return context.memos.facts.get(key, () => askPlanFacts(context, stored, targetHead, conflict));
+}
+
+async function askPlanFacts(
   context: CharonContext,
   stored: StoredProposal,
   targetHead: ChangesetId,

@@ -16,7 +16,7 @@ import { fitPage, nextCursor } from './page.ts';
 /** Proposals: asking for a merge, looking, reviewing, merging, cancelling. */
 export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
   const { lethe, charon } = deps;
-  const locate = ({ proposal_id: proposalId }: { readonly proposal_id: ProposalId }): Promise<Located> =>
+  const locate = ({ proposal_id: proposalId }: { readonly proposal_id: ProposalId }): Located =>
     locateProposal(charon, proposalId);
   const objects = ({ proposal_id: proposalId }: { readonly proposal_id: ProposalId }): readonly string[] => [
     proposalId,
@@ -63,7 +63,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       },
       locate,
       objects,
-      prepare: async ({ input, caller }) => requireReviewer(caller, await partiesOf(charon, input.proposal_id)),
+      prepare: ({ input, caller }) => requireReviewer(caller, partiesOf(charon, input.proposal_id)),
       run: async ({ input, caller }) => {
         const done = await charon.review(caller, {
           proposalId: input.proposal_id,
@@ -90,9 +90,9 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
         const known = charon.findReplay(replayKey('memory.merge', call), call.requestDigest);
         return known === undefined ? undefined : mergedAnswer(deps, call.input.proposal_id);
       },
-      prepare: async ({ input, caller }) => {
+      prepare: ({ input, caller }) => {
         // The owner may merge its own where the setting allows it, which the policy engine decides.
-        if (caller.credential.kind !== 'owner') requireMerger(caller, await partiesOf(charon, input.proposal_id));
+        if (caller.credential.kind !== 'owner') requireMerger(caller, partiesOf(charon, input.proposal_id));
       },
       run: async (call) => {
         const done = await charon.merge(call.caller, call.input.proposal_id, {
@@ -112,8 +112,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.merge_cancel'), {
       locate,
       objects,
-      prepare: async ({ input, caller }) =>
-        requireOriginator(caller, (await partiesOf(charon, input.proposal_id)).originator),
+      prepare: ({ input, caller }) => requireOriginator(caller, partiesOf(charon, input.proposal_id).originator),
       run: ({ input, caller }) => charon.cancel(caller, input.proposal_id),
     }),
     bind(rowOf('memory.proposal_list'), {
@@ -138,9 +137,9 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
 }
 
 /** The project of a proposal, and what to say to who may not know of it. */
-export async function locateProposal(charon: Charon, proposalId: ProposalId): Promise<Located> {
+function locateProposal(charon: Charon, proposalId: ProposalId): Located {
   const missing = proposalNotFound(proposalId);
-  const proposal = await charon.findProposal(proposalId);
+  const proposal = charon.findFiled(proposalId);
   if (proposal === undefined) throw missing;
   return { projectId: proposal.project_id, missing };
 }
@@ -156,8 +155,8 @@ export function countShown({ conflicts, diff }: ProposalDetail): number {
 }
 
 /** Whose proposal it is; the policy engine itself looks at the authors of its changesets too, in its own transaction. */
-async function partiesOf(charon: Charon, proposalId: ProposalId): Promise<ProposalAuthors> {
-  const proposal = await charon.findProposal(proposalId);
+function partiesOf(charon: Charon, proposalId: ProposalId): ProposalAuthors {
+  const proposal = charon.findFiled(proposalId);
   if (proposal === undefined) throw proposalNotFound(proposalId);
   return { originator: proposal.originator, authors: [] };
 }

@@ -14,7 +14,6 @@ import {
 import { agent, codeOf } from './charon-world.ts';
 import { acceptedInMain, approveAndMerge, draft, inMain, keptFor, land, mainHead, show } from './conflict-world.ts';
 import {
-  branchWith,
   fresh,
   judge,
   keyed,
@@ -168,7 +167,7 @@ describe('merging a cherry-pick', () => {
   test('C88 the author of a picked changeset may neither review nor merge it; the author of another one on the branch may', async () => {
     const ref = `refs/topics/${fresh('authors')}`;
     await world.history.branch(ref);
-    const [one, two] = [world.reviewer, world.second].map(({ principal }) => principal.principal_id);
+    const [one, two] = [world.reviewer.principal.principal_id, world.second.principal.principal_id];
     const first = await world.history.commit(ref, [add('a')], { authorPrincipal: one });
     const head = await world.history.commit(ref, [add('b')], { authorPrincipal: two });
     const filed = await pick(head, [op(first, 0)]);

@@ -3,8 +3,9 @@ import { Fault } from '../../src-main/base/fault.ts';
 import type { AuditSubject, Caller } from '../../src-main/charon/api.ts';
 import type { MemoryStorePort } from '../../src-main/charon/store-port.ts';
 import { letheAdapter } from '../../src-main/commands/lethe-adapter.ts';
-import { projectId, refName } from '../support/history-builder.ts';
+import { addAs, correct, projectId, refName } from '../support/history-builder.ts';
 import { codeOf, ledgerEntries, obolOf, subject } from './charon-world.ts';
+import { contest, draft, inMain, keptFor, land } from './conflict-world.ts';
 import {
   branchWith,
   demo,
@@ -187,6 +188,92 @@ describe('proposals that a crash left in their merge', () => {
   });
 });
 
+describe('merges with conflicts that a crash cut off', () => {
+  const steps = ['commitDetached', 'persistConflicts', 'resolveConflict', 'advance'] as const;
+  const places = steps.flatMap((step) => [[step, 'before'] as const, [step, 'after'] as const]);
+
+  test.each(places)(
+    'C55 C81 killed at %s, %s it was done: completed or pending again, nothing half',
+    async (step, when) => {
+      await land(world, [addAs('m', 'old')]);
+      const { filed } = await contest(world, [correct('m', { content: 'left' })], [correct('m', { content: 'right' })]);
+      await draft(world, filed, 'concurrent_edit', { choice: 'theirs' });
+      await judge(world, world.reviewer, filed.proposal_id, 'approve');
+      const before = await now(world, filed.proposal_id);
+      const adapter = letheAdapter(() => world.temp.lethe);
+      let reached: () => void = () => undefined;
+      const there = new Promise<void>((resolve) => {
+        reached = resolve;
+      });
+      const hang = async (done: () => Promise<unknown>): Promise<never> => {
+        if (when === 'after') await done();
+        reached();
+        return new Promise(() => undefined);
+      };
+      const dying: MemoryStorePort = {
+        ...adapter,
+        ...({
+          commitDetached: { commitDetached: (input) => hang(() => adapter.commitDetached(input)) },
+          persistConflicts: { persistConflicts: (input) => hang(() => adapter.persistConflicts(input)) },
+          resolveConflict: { resolveConflict: (input) => hang(() => adapter.resolveConflict(input)) },
+          advance: { advance: (input) => hang(() => adapter.advance(input)) },
+        }[step] satisfies Partial<MemoryStorePort>),
+      };
+      world.charon = await world.charon.reopen({ store: dying });
+      const replay = keyed(world.reviewer, 'memory.merge');
+      void world.charon.charon.merge(world.reviewer, filed.proposal_id, replay);
+      await there;
+      world.charon = await world.charon.reopenAfterKill({ store: adapter });
+      await world.charon.charon.settle();
+      const isDone = step === 'advance' && when === 'after';
+      if (isDone)
+        expect(await now(world, filed.proposal_id)).toMatchObject({
+          status: 'completed',
+          conflicts: [{ status: 'resolved' }],
+        });
+      else expect(await now(world, filed.proposal_id)).toEqual(before);
+      const merged = await world.charon.charon.merge(world.reviewer, filed.proposal_id, replay);
+      expect(merged).toMatchObject({ status: 'completed', strategy: 'merge_commit' });
+      expect(inMain(world, 'm').content).toBe('right');
+      expect(keptFor(world, filed.proposal_id)).toMatchObject([{ status: 'resolved' }]);
+      expect((await world.temp.lethe.verifyChain(demo)).findings).toEqual([]);
+    },
+  );
+
+  test('C65 drafts, dropped drafts and reverts are settled by their own records', async () => {
+    await land(world, [addAs('m', 'old')]);
+    const { filed, ours } = await contest(
+      world,
+      [correct('m', { content: 'left' })],
+      [correct('m', { content: 'right' })],
+    );
+    const key = filed.conflicts[0]?.conflict_key ?? '';
+    const about = { objectIds: [filed.proposal_id, key] };
+    const outcomes: Record<string, readonly string[]> = {};
+    const check = async (name: string, by: Caller, command: string, more: Partial<AuditSubject>) => {
+      await leave(by, command, { ...more, correlationId: name });
+      outcomes[name] = await settled(name);
+    };
+    await check('draft no', world.owner, 'proposal.draft_resolution', about);
+    await check('drop yes', world.owner, 'proposal.drop_resolution', about);
+    await draft(world, filed, 'concurrent_edit', { choice: 'theirs' });
+    await check('draft yes', world.owner, 'proposal.draft_resolution', about);
+    await check('draft of another', world.reviewer, 'proposal.draft_resolution', about);
+    await check('drop no', world.owner, 'proposal.drop_resolution', about);
+    world.charon.clock.advance(1_000);
+    await check('draft of before', world.owner, 'proposal.draft_resolution', about);
+    await check('revert no', world.author, 'memory.revert_propose', { idempotencyKey: 'r1' });
+    const asked = { kind: 'changeset', projectId: demo, message: 'back', changesetId: ours.changeset_id } as const;
+    for (const command of ['memory.revert_propose', 'proposal.revert_advance'])
+      await world.charon.charon.proposeRevert(world.author, asked, keyed(world.author, command, 'r1'));
+    await check('revert yes', world.author, 'memory.revert_propose', { idempotencyKey: 'r1' });
+    await check('undo yes', world.author, 'proposal.revert_advance', { idempotencyKey: 'r1' });
+    await check('undo no', world.author, 'proposal.revert_advance', { idempotencyKey: 'r2' });
+    for (const [name, outcome] of Object.entries(outcomes))
+      expect(outcome, name).toEqual([name.endsWith(' yes') ? 'settled: applied' : 'settled: not_applied']);
+  });
+});
+
 describe('recovery', () => {
   test('C70 in recovery every read works, every mutation is refused, and the ledger still grows', async () => {
     const filed = await proposal(world);
@@ -214,6 +301,15 @@ describe('recovery', () => {
       review: () => judge(world, world.reviewer, filed.proposal_id, 'approve'),
       merge: () => mergeBy(world, world.reviewer, filed.proposal_id),
       cancel: () => charon.cancel(world.author, filed.proposal_id),
+      draft: () =>
+        charon.draftResolution(world.owner, filed.proposal_id, { conflict_key: filed.proposal_digest, choice: 'ours' }),
+      drop: () => charon.dropResolution(filed.proposal_id, filed.proposal_digest),
+      revert: () =>
+        charon.proposeRevert(
+          world.author,
+          { kind: 'changeset', projectId: demo, message: 'x', changesetId: filed.head_changeset_id },
+          keyed(world.author, 'c'),
+        ),
       setting: () => charon.setOwnerSelfMerge(false),
     };
     for (const [name, mutate] of Object.entries(mutations)) expect(await codeOf(mutate()), name).toBe('READ_ONLY');

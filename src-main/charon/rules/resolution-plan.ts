@@ -35,9 +35,10 @@ export function isThreeWay(conflict: Conflict): boolean {
 export function planResolution(conflict: Conflict, chosen: ResolutionInput, facts: PlanFacts): ResolutionPlan {
   const writing = openWriting(chosen, facts);
   const [first, second] = facts.memories;
-  if (isThreeWay(conflict)) return first === undefined ? noMemory() : planThreeWay(writing, first);
-  if (!pairTypes.has(conflict.conflict_type)) return planFinding(writing);
-  return first === undefined || second === undefined ? noMemory() : planPair(writing, first, second);
+  if (isThreeWay(conflict) && first !== undefined) return planThreeWay(writing, first);
+  if (pairTypes.has(conflict.conflict_type) && first !== undefined && second !== undefined)
+    return planPair(writing, first, second);
+  return planFinding(writing);
 }
 
 function planThreeWay(writing: Writing, memory: MemorySides): ResolutionPlan {
@@ -149,7 +150,10 @@ function separate(writing: Writing, ours: string, theirs: string): ResolutionPla
   return done(writing);
 }
 
-/** A finding about what one side wrote: it is taken back, let through on the record, or given another text. */
+/**
+ * A finding about what one side wrote, or that there was too much to compare: it is taken back, let through on the record, or
+ * given another text.
+ */
 function planFinding(writing: Writing): ResolutionPlan {
   const { chosen, facts } = writing;
   const [only] = facts.memories;
@@ -193,10 +197,6 @@ function isThere({ left, right }: MemorySides): boolean {
 
 function gone(): ResolutionPlan {
   return impossible('the target retired it: keep ours');
-}
-
-function noMemory(): ResolutionPlan {
-  return impossible('the conflict does not name its memories');
 }
 
 const describingKeys = ['fact_key', 'subject', 'valid_from', 'valid_to', 'protected', 'approval'] as const;
