@@ -8,9 +8,9 @@ import { openReplay } from '../../src-main/lethe/rules/replay.ts';
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { detectFromScratch, type SaidFinding } from './detection-twin.ts';
-import { type HistoryStore, historyProject, openHistoryStore } from './history-store.ts';
+import { type HistoryStore, historyProject, type OpDraft, openHistoryStore } from './history-store.ts';
 import { seededRandom } from './random.ts';
-import { growClaims } from './random-claims.ts';
+import { claim, growClaims, lineOps } from './random-claims.ts';
 
 const histories = 300;
 const chunks = 6;
@@ -30,6 +30,48 @@ describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))(
     }, 120_000);
   },
 );
+
+describe('the order in which two sides were committed', () => {
+  test('L160 changes neither what is found nor under which keys', () => {
+    let found = 0;
+    for (let seed = 0; seed < 25; seed += 1) found += checkOrders(seed + 30_000);
+    expect(found).toBeGreaterThan(100);
+  }, 120_000);
+});
+
+/** Two stores with the same two sides, committed one after the other in one of them and mixed in the other. */
+function checkOrders(seed: number): number {
+  const random = seededRandom(seed);
+  const known = Array.from({ length: 8 }, (_, index) => `base-${index}`);
+  const base = known.map((id): OpDraft => ({ op_type: 'add_memory', resulting_event_id: id, payload: claim(random) }));
+  const lines = ['left', 'right'].map((line) =>
+    Array.from({ length: 6 }, (_, step) => lineOps(random, line, known, step)),
+  );
+  const orders = [
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1],
+    [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
+    [0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0],
+  ];
+  const answers = orders.map((order) => {
+    const store = openHistoryStore();
+    try {
+      const at = store.commit([store.commit([], [])], base);
+      const heads = [at, at];
+      const next = [0, 0];
+      for (const side of order) {
+        heads[side] = store.commit([heads[side] ?? at], lines[side]?.[next[side] ?? 0] ?? []);
+        next[side] = (next[side] ?? 0) + 1;
+      }
+      return detect(store, heads[0] ?? at, heads[1] ?? at).map((conflict) => [conflict.conflict_key, said(conflict)]);
+    } finally {
+      store.close();
+    }
+  });
+  const sorted = answers.map((answer) => answer.toSorted());
+  expect(sorted[1], `seed ${seed}`).toEqual(sorted[0]);
+  expect(sorted[2], `seed ${seed}`).toEqual(sorted[0]);
+  return answers[0]?.length ?? 0;
+}
 
 /** Answers how many conflicts were compared. Histories of one store share nothing but the ids that their ops give. */
 function checkSeed(store: HistoryStore, seed: number): number {

@@ -81,7 +81,8 @@ function identity(random: Random, share: number): Partial<OpDraft> {
 
 const words = ['one', 'two', 'one ', ' two\n', 'Decision: one', 'DECISION: two'] as const;
 
-function claim(random: Random): JsonObject {
+/** What a memory claims. */
+export function claim(random: Random): JsonObject {
   return {
     content: random.pick(words),
     ...(random.chance(0.8) ? { kind: random.pick(['decision', 'fact', 'observation']) } : {}),
@@ -96,6 +97,21 @@ function claim(random: Random): JsonObject {
 }
 
 const fields = ['content', 'kind', 'scope', 'subject', 'fact_key', 'valid_to', 'protected'] as const;
+
+/** Ops that one line after the other can be given, whatever the store knows already: every memory has an id of its line's own choice. */
+export function lineOps(random: Random, line: string, known: readonly string[], step: number): readonly OpDraft[] {
+  const own = `${line}${step}`;
+  const target_event_id = random.pick(known);
+  return random.pick<readonly OpDraft[]>([
+    [{ op_type: 'add_memory', resulting_event_id: own, payload: claim(random) }],
+    [{ op_type: 'add_memory', resulting_event_id: `shared-${step}`, payload: claim(random) }],
+    [{ op_type: 'correct_memory', target_event_id, payload: change(random) }],
+    [{ op_type: 'correct_memory', target_event_id, payload: change(random) }],
+    [{ op_type: 'supersede_memory', target_event_id, resulting_event_id: own, payload: claim(random) }],
+    [{ op_type: 'mark_duplicate', target_event_id, resulting_event_id: random.pick(known) }],
+    [{ op_type: 'attach_evidence', target_event_id, payload: { note: 'n' } }],
+  ]);
+}
 
 /** One or two fields of a claim. */
 function change(random: Random): JsonObject {
