@@ -1,16 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { walkProjectEvents } from '../../src-main/lethe/events.ts';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
+import { extendBaseline, toBaselineEvent } from '../../src-main/lethe/projection/baseline.ts';
 import { extendProjection, type WhenUndecided } from '../../src-main/lethe/projection/extend.ts';
 import { defaultPageOptions, type PageOptions } from '../../src-main/lethe/projection/pages.ts';
+import { eventTypes } from '../../src-main/lethe/rules/event-fields.ts';
 import type { ReplayedChangeset } from '../../src-main/lethe/rules/replay.ts';
+import type { ReplayedEvent } from '../../src-main/lethe/rules/replay-ops.ts';
 import { insertChangesetRow, insertParents } from '../../src-main/lethe/tables/changesets.ts';
+import { type EventRow, toFields } from '../../src-main/lethe/tables/events.ts';
 import { insertOps } from '../../src-main/lethe/tables/ops.ts';
 import type { Connection } from '../../src-main/sqlite/driver.ts';
 import { openStore } from '../../src-main/sqlite/open.ts';
 import type { Op } from '../../src-preload/contract/changeset.ts';
 import { projectIdSchema } from '../../src-preload/contract/ids.ts';
+import { type LegacyEvent, writeLegacyEvents } from '../support/legacy-events.ts';
 
 export const historyProject = projectIdSchema.parse('fuzz');
 
@@ -28,8 +34,11 @@ export interface HistoryStore {
   close(): void;
 }
 
-/** Opens an empty history with one project and no root. The page options are forced small by those who test pages. */
-export function openHistoryStore(options: PageOptions = defaultPageOptions): HistoryStore {
+/**
+ * Opens an empty history with one project and no root. The page options are forced small by those who test pages.
+ * @param events how many events the first changeset freezes, if it has no ops
+ */
+export function openHistoryStore(options: PageOptions = defaultPageOptions, events = 0): HistoryStore {
   const folder = mkdtempSync(join(tmpdir(), 'memory-git-history-'));
   const db = openStore(join(folder, 'lethe.db'), letheMigrations, { nowMs: () => 1_800_000_000_000 });
   const history = new Map<number, ReplayedChangeset>();
@@ -38,6 +47,8 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
   db.command<[string, string, string, string]>(
     'INSERT INTO memory_projects (project_id, name, created_at, updated_at) VALUES (?, ?, ?, ?)',
   ).run(historyProject, historyProject, at, at);
+  writeLegacyEvents(db, legacyEvents(events));
+  const frozen = [...walkProjectEvents(db, historyProject, at)];
   let count = 0;
   return {
     db,
@@ -74,6 +85,11 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
       });
       insertParents(db, seq, parents);
       insertOps(db, seq, ops);
+      if (count === 1 && events > 0) {
+        extendBaseline(db, { seq, projectId: historyProject }, frozen.map(toBaselineEvent), options);
+        history.set(seq, { changesetId, parents, ops, baseline: frozen.map(toReplayed) });
+        return seq;
+      }
       extendProjection(
         db,
         { seq, projectId: historyProject, changesetId, parents, ops },
@@ -88,6 +104,25 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions): His
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Events of every type, some alike in their moment, some without text. */
+function* legacyEvents(count: number): IterableIterator<LegacyEvent> {
+  for (let index = 0; index < count; index += 1) {
+    yield {
+      event_id: `event-${index}`,
+      project_id: historyProject,
+      created_at: `2026-01-01T00:00:0${index % 4}${index % 3 === 0 ? '.5' : ''}Z`,
+      event_type: eventTypes[index % eventTypes.length] ?? 'log',
+      content: index % 7 === 5 ? ' ' : `event ${index}`,
+      tags: index % 2 === 0 ? '["a","b"]' : '',
+      confidence: index % 3 === 1 ? 0.5 : null,
+    };
+  }
+}
+
+function toReplayed(event: EventRow): ReplayedEvent {
+  return { ...toFields(event), eventId: event.event_id };
 }
 
 /** Looks at a changeset that is not made, in the history that is held in memory alone. */
