@@ -99,7 +99,8 @@ export function readCommon(
       .filter((memory) => !changed.has(memory))
       .map((memory) => findNewestCommonTouch(sight, parted.left, parted.right, memory))
       .filter(isLive);
-    for (const [index, memory] of accepted.readAll(touches).entries()) {
+    const states = touches.length === 0 ? [] : accepted.readAll(touches);
+    for (const [index, memory] of states.entries()) {
       const one = { number: touches[index]?.memory ?? 0, memory };
       if (isComparable(one) && hasKey(sides.projectId, one, text)) found.push(one);
     }
