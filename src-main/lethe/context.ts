@@ -58,8 +58,8 @@ const byRecency = 'most recent active accepted memory';
 /**
  * The accepted memory at a head (`memory-context/v1`, `lethe.md` §5.8 to §5.12 with D18, D22): what matches the query, best
  * first, then the most recently touched, one page of it; with `excluded`, what that first page leaves out. Cost follows the
- * page (`L101`): nothing walks the history. The cursor pins head, question, order and what is withheld. Throws what `selectHead` throws, and
- * CURSOR_INVALID.
+ * page (`L101`): nothing walks the history. The cursor pins head, question, order and what is withheld. Throws what
+ * `selectHead` throws, and CURSOR_INVALID.
  */
 export function readContext(db: ReadableDb, input: ContextInput, options: ContextOptions = {}): MemoryContext {
   return readContextWhole(db, input, options).context;

@@ -34,8 +34,9 @@ export function openTextUpkeep({ read, write, textHealth, log }: UpkeepDeps): ()
       if (await write((db) => maintainTextIndex(db))) return 'busy';
       return read((db) => patrol(db)) ? 'damaged' : 'whole';
     } catch (thrown) {
-      if (isDamage(thrown)) return 'damaged';
-      throw thrown;
+      if (!isDamage(thrown)) throw thrown;
+      log.warn({ err: thrown }, 'the full-text index cannot be used');
+      return 'damaged';
     }
   };
   const rebuild = async (): Promise<boolean> => {

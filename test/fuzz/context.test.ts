@@ -53,7 +53,9 @@ function checkQuestion(
   where: string,
 ): void {
   const recent = listRecent(replayed);
-  const withheld = new Set(recent.filter(() => random.chance(0.15)).map(({ memoryId }) => memoryId));
+  const withheld: ReadonlySet<string> = new Set(
+    recent.filter(() => random.chance(0.15)).map(({ memoryId }) => memoryId),
+  );
   const filter = randomFilter(store, random, replayed);
   const keeps = (memory: ReplayedMemory): boolean => !withheld.has(memory.memoryId) && passes(store, filter, memory);
   const kept = recent.filter(keeps).map(({ memoryId }) => memoryId);
@@ -86,7 +88,7 @@ function checkQuestion(
   }
   expect(paged, `${where} ${JSON.stringify(filter)}`).toEqual(kept);
 
-  const shown = read({}).memories.map((memory) => memory.memory_id);
+  const shown: readonly string[] = read({}).memories.map((memory) => memory.memory_id);
   expect(shown, where).toEqual(kept.slice(0, limit));
   const left = new Map<string, string>();
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages += 1) {
