@@ -210,15 +210,13 @@ describe('merges with conflicts that a crash cut off', () => {
         reached();
         return new Promise(() => undefined);
       };
-      const dying: MemoryStorePort = {
-        ...adapter,
-        ...({
-          commitDetached: { commitDetached: (input) => hang(() => adapter.commitDetached(input)) },
-          persistConflicts: { persistConflicts: (input) => hang(() => adapter.persistConflicts(input)) },
-          resolveConflict: { resolveConflict: (input) => hang(() => adapter.resolveConflict(input)) },
-          advance: { advance: (input) => hang(() => adapter.advance(input)) },
-        }[step] satisfies Partial<MemoryStorePort>),
+      const hanging: Record<(typeof steps)[number], Partial<MemoryStorePort>> = {
+        commitDetached: { commitDetached: (input) => hang(() => adapter.commitDetached(input)) },
+        persistConflicts: { persistConflicts: (input) => hang(() => adapter.persistConflicts(input)) },
+        resolveConflict: { resolveConflict: (input) => hang(() => adapter.resolveConflict(input)) },
+        advance: { advance: (input) => hang(() => adapter.advance(input)) },
       };
+      const dying: MemoryStorePort = { ...adapter, ...hanging[step] };
       world.charon = await world.charon.reopen({ store: dying });
       const replay = keyed(world.reviewer, 'memory.merge');
       void world.charon.charon.merge(world.reviewer, filed.proposal_id, replay);
