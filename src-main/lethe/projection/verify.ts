@@ -42,23 +42,23 @@ export async function verifyProjection(
   options: PageOptions = defaultPageOptions,
 ): Promise<void> {
   const history = new Map<number, ReplayedChangeset>();
+  const replays = openReplay(history);
   for (let after = 0; ; ) {
-    const last = read((db) => verifyRows(db, projectId, after, history, findings, options));
+    const last = read((db) => verifyRows(db, projectId, after, { history, replays }, findings, options));
     if (last === undefined) break;
     after = last;
     await pause();
   }
-  const replays = openReplay(history);
   for (const head of read((db) => listHeads(db, projectId)))
     await verifyHead(read, projectId, { history, replays, head }, findings, pause);
 }
 
-/** Verifies the rows of the next changesets and keeps them for the replay; undefined when there are none. */
+/** Verifies the rows of the next changesets and takes them into the replay; undefined when there are none. */
 function verifyRows(
   db: ReadableDb,
   projectId: ProjectId,
   after: number,
-  history: Map<number, ReplayedChangeset>,
+  { history, replays }: { readonly history: Map<number, ReplayedChangeset>; readonly replays: Replay },
   findings: Findings,
   options: PageOptions,
 ): number | undefined {
@@ -77,9 +77,11 @@ function verifyRows(
       const report = (problem: string): void => findings.add(where, problem);
       if (row.is_root === 1) {
         history.set(row.seq, { ...changeset, baseline: verifyBaselineRows(db, row, report, options) });
+        replays.take(row.seq);
         return;
       }
       history.set(row.seq, changeset);
+      replays.take(row.seq);
       verifyChangesetRows(db, row, changeset, report, options);
     });
   }

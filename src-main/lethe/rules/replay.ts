@@ -63,6 +63,8 @@ export interface Replayed {
 
 /** The replays of one history: each of its changesets is looked at once, for however many heads. */
 export interface Replay {
+  /** Takes the next changeset in, after its parents, so that the work can be done bit by bit. */
+  take(seq: number): void;
   at(head: number): Replayed;
   /** What one changeset did, in the order of its ops; what a merge decided without an op comes last. */
   touchesOf(seq: number): readonly ReplayedTouch[];
@@ -80,18 +82,18 @@ interface Session {
   readonly steps: Map<number, Step>;
   /** A number for each memory. */
   readonly places: Map<string, number>;
-  readonly seqs: ReadonlyMap<string, number>;
+  readonly seqs: Map<string, number>;
 }
 
 /**
  * The from-scratch twin of the derived index: `lethe.md` §5.4 to §5.6 with D6, D8 and §0.4 read literally over a history that
  * is held in memory. The state at a changeset is what its ops make of the states of its parents, which are merged memory by
- * memory. Cost: all of the history, once.
+ * memory. The history may grow meanwhile. Cost: all of it, once.
  */
 export function openReplay(history: History): Replay {
-  const seqs = new Map([...history].map(([seq, { changesetId }]) => [changesetId, seq]));
-  const session: Session = { history, steps: new Map(), places: new Map(), seqs };
+  const session: Session = { history, steps: new Map(), places: new Map(), seqs: new Map() };
   return {
+    take: (seq) => void stepOf(session, seq),
     at: (head) => replayHead(session, head),
     touchesOf: (seq) => {
       for (const one of replayOrder(history, seq)) stepOf(session, one);
@@ -158,8 +160,10 @@ function placeOf({ places }: Session, memoryId: string): number {
 function stepOf(session: Session, seq: number): Step {
   const known = session.steps.get(seq);
   if (known !== undefined) return known;
-  const step = takeStep(session, seq, getChangeset(session.history, seq));
+  const changeset = getChangeset(session.history, seq);
+  const step = takeStep(session, seq, changeset);
   session.steps.set(seq, step);
+  session.seqs.set(changeset.changesetId, seq);
   return step;
 }
 

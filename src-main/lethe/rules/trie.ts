@@ -9,7 +9,8 @@ interface Leaf<Value> {
   readonly values: readonly (Value | undefined)[];
 }
 
-const width = 16;
+const slotBits = 4;
+const width = 1 << slotBits;
 /** Levels of nodes: room for 16 777 216 places. */
 const levels = 6;
 
@@ -54,14 +55,21 @@ function* differencesAt<Value>(
 
 function setAt<Value>(node: Trie<Value>, place: number, value: Value, level: number): Trie<Value> {
   const slot = slotOf(place, level);
-  if (level === 0)
-    return { values: Array.from({ length: width }, (_, at) => (at === slot ? value : valueAt(node, at))) };
-  const set = setAt(belowAt(node, slot), place, value, level - 1);
-  return { below: Array.from({ length: width }, (_, at) => (at === slot ? set : belowAt(node, at))) };
+  if (level === 0) return { values: withSlot(node !== undefined && 'values' in node ? node.values : [], slot, value) };
+  const below = node !== undefined && 'below' in node ? node.below : [];
+  return { below: withSlot(below, slot, setAt(below[slot], place, value, level - 1)) };
+}
+
+/** A copy of a list with one of its slots set. */
+function withSlot<Item>(items: readonly (Item | undefined)[], slot: number, item: Item): readonly (Item | undefined)[] {
+  const copy = items.slice();
+  while (copy.length < slot) copy.push(undefined);
+  copy[slot] = item;
+  return copy;
 }
 
 function slotOf(place: number, level: number): number {
-  return Math.floor(place / width ** level) % width;
+  return (place >> (level * slotBits)) & (width - 1);
 }
 
 function belowAt<Value>(node: Trie<Value>, slot: number): Trie<Value> {
