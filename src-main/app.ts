@@ -38,6 +38,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Hears how far a long command has come. */
+  readonly onProgress?: CommandDeps['onProgress'];
 }
 
 /** The addresses of what is open. */
@@ -143,6 +145,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     ids,
     log,
     recoveryReadonly: home.recovery,
+    onProgress: options.onProgress,
   });
   undo.push(() => commands.close());
   if (!home.recovery) {

@@ -29,6 +29,8 @@ export interface CommandDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly recoveryReadonly: boolean;
+  /** Hears how far a long command of this very process has come: a command line shows it. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Asked at every call, since the doors open after the commands. */
   readonly facts: () => EngineFacts;
 }

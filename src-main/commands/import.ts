@@ -14,12 +14,12 @@ type Proposed = { readonly project: ProjectId; readonly proposal_id: ProposalId 
  * the files itself, when nobody else waits for the store.
  */
 export function importCommands(deps: CommandDeps): readonly BoundCommand[] {
-  const { lethe } = deps;
+  const { lethe, onProgress } = deps;
   return [
     bind(rowOf('store.inspect_import'), {
       check: ({ file }) => requireAbsolute(file),
       prepare: ({ caller }) => requireAlone(caller),
-      run: async ({ input }) => toPlanOutput(await lethe.inspectImport({ path: input.file })),
+      run: async ({ input }) => toPlanOutput(await lethe.inspectImport({ path: input.file, onProgress })),
     }),
     bind(rowOf('store.import'), {
       check: ({ file }) => requireAbsolute(file),
@@ -30,6 +30,7 @@ export function importCommands(deps: CommandDeps): readonly BoundCommand[] {
           path: input.file,
           contentDigest: input.content_digest,
           principal: caller.principal.principal_id,
+          onProgress,
         });
         while (await lethe.maintain());
         return { ...toPlanOutput(plan), ...(await proposeLanded(deps, caller, plan, requestDigest)) };
@@ -77,7 +78,7 @@ export function toPlanOutput(plan: ImportPlan): ImportPlanOutput {
         protected: isProtected,
       })),
     })),
-    new_sessions: plan.newSessions,
+    new_session_rows: plan.newSessionRows,
     new_records: plan.newRecords,
   };
 }

@@ -25,6 +25,8 @@ export interface AccessOptions {
   readonly create: boolean;
   /** Only the store is looked at: a home that holds no policy engine is left without one. */
   readonly storeOnly: boolean;
+  /** Hears how far a long command has come, where it runs in this process. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
@@ -77,7 +79,7 @@ async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
   }
 }
 
-async function openFiles({ home, env }: AccessOptions): Promise<OwnerAccess> {
+async function openFiles({ home, env, onProgress }: AccessOptions): Promise<OwnerAccess> {
   const { openApp } = await import('../app.ts');
   const app = await openApp({
     home,
@@ -87,13 +89,14 @@ async function openFiles({ home, env }: AccessOptions): Promise<OwnerAccess> {
     clock: systemClock,
     ids: systemIds(),
     log: openLog('warn'),
+    onProgress,
   });
   const caller = app.ownerCaller('files');
   return { call: (name, input) => app.commands.call(name, input, caller), close: () => app.close() };
 }
 
 /** A home of the store alone, as `lethe serve` makes it for gateways: verified as it is, and nothing else. */
-async function openStoreAlone({ home: root, env }: AccessOptions): Promise<OwnerAccess> {
+async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): Promise<OwnerAccess> {
   const { openHome } = await import('../home/open.ts');
   const { openLethe } = await import('../lethe/lethe.ts');
   const common = { clock: systemClock, ids: systemIds() };
@@ -107,7 +110,7 @@ async function openStoreAlone({ home: root, env }: AccessOptions): Promise<Owner
       onEvents: () => {},
     });
     return {
-      call: async (name, input) => parseOutput(name, await callStore(lethe, name, input)),
+      call: async (name, input) => parseOutput(name, await callStore(lethe, name, input, onProgress)),
       close: async () => {
         lethe.close();
         home.release();
@@ -120,14 +123,19 @@ async function openStoreAlone({ home: root, env }: AccessOptions): Promise<Owner
 }
 
 /** What the store can do without a policy engine: be verified, and take in what is imported, which nobody reviews here. */
-async function callStore(lethe: Lethe, name: CommandName, input: unknown): Promise<unknown> {
+async function callStore(
+  lethe: Lethe,
+  name: CommandName,
+  input: unknown,
+  onProgress: AccessOptions['onProgress'],
+): Promise<unknown> {
   if (name === 'store.verify_chain') return lethe.verifyChain(rowOf(name).input.parse(input).project);
   const { toPlanOutput } = await import('../commands/import.ts');
   if (name === 'store.inspect_import')
-    return toPlanOutput(await lethe.inspectImport({ path: rowOf(name).input.parse(input).file }));
+    return toPlanOutput(await lethe.inspectImport({ path: rowOf(name).input.parse(input).file, onProgress }));
   if (name !== 'store.import') throw policyEngineMissing();
   const { file, content_digest: contentDigest } = rowOf(name).input.parse(input);
-  const plan = await lethe.importFile({ path: file, contentDigest, principal: 'import' });
+  const plan = await lethe.importFile({ path: file, contentDigest, principal: 'import', onProgress });
   while (await lethe.maintain());
   return { ...toPlanOutput(plan), proposals: [], notes: [] };
 }

@@ -72,7 +72,7 @@ function planText(plan: ImportPlanOutput): string {
   );
   return [
     `Content: ${plan.content_digest}`,
-    `Sessions: ${plan.new_sessions}, records of history: ${plan.new_records}`,
+    `Rows of sessions: ${plan.new_session_rows}, records of history: ${plan.new_records}`,
     '',
     table(['PROJECT', '', 'CHANGESETS', 'EVENTS'], projects),
     ...(heads.length === 0 ? [] : ['', table(['PROJECT', 'REF', 'HEAD', 'LANDS AS', ''], heads)]),

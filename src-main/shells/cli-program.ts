@@ -66,6 +66,7 @@ export function createProgram(name: string, description: string): Program {
     const access = await openAccess({
       ...{ home: session.home, env: process.env, create: options?.create ?? false },
       storeOnly: name === 'lethe',
+      onProgress: session.json || !process.stderr.isTTY ? undefined : showProgress(),
     });
     code = await withAccess(access, (call) => verb({ ...session, call }));
   };
@@ -95,6 +96,17 @@ async function withAccess(
   } finally {
     await access.close();
   }
+}
+
+/** Shows on one line of the terminal how far a long command has come, at most ten times a second. */
+function showProgress(): (done: number, total: number) => void {
+  let shownMs = 0;
+  return (done, total) => {
+    const isLast = done >= total;
+    if (!isLast && performance.now() - shownMs < 100) return;
+    shownMs = performance.now();
+    process.stderr.write(`\r${done} of ${total}\u001b[K${isLast ? '\r\u001b[K' : ''}`);
+  };
 }
 
 /** Says what went wrong and chooses the exit code. */

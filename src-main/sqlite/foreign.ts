@@ -4,8 +4,8 @@ import { type Connection, connect, type Query, type SqlParameters } from './driv
 /** A column of a table of a foreign file. */
 export interface ForeignColumn {
   readonly name: string;
-  /** Computed by an expression of the file, or not shown: such a column is never read. */
-  readonly isHidden: boolean;
+  /** Its place in the primary key, from 1; 0 for a column that is none of it. */
+  readonly keyPosition: number;
 }
 
 /** A database file of unknown origin, open for reading only. Whatever is wrong with it leaves as IMPORT_REFUSED. */
@@ -18,14 +18,16 @@ export interface ForeignDb {
 
 /**
  * Opens a copy of a file that nobody vouches for: read-only, its schema trusted with nothing, cells checked when they are
- * read, and looked over page by page before anything of it is used. A file with views, triggers or virtual tables is
- * refused: a reference database has none, and reading one could run them. Throws IMPORT_REFUSED.
+ * read, and looked over page by page before anything of it is used. A file with views, triggers, virtual tables, computed columns
+ * or indexes over expressions is refused first: a reference database has none, and looking at them could run them. Throws
+ * IMPORT_REFUSED.
  */
 export function openForeign(path: string): ForeignDb {
   const connection = refusing(() => connect(path, { readOnly: true, mustExist: true }));
   try {
     refusing(() => harden(connection));
     requireOrdinary(connection);
+    requireStored(connection);
     const checked = refusing(() => connection.pragma('quick_check(1)'));
     if (checked !== 'ok') throw damaged();
     return readerOf(connection);
@@ -60,6 +62,38 @@ function requireOrdinary(connection: Connection): void {
   if (refusing(() => connection.pragma('encoding')) !== 'UTF-8') throw refused('its texts are not stored as UTF-8');
 }
 
+/** Everything is stored: no value and no key of an index is computed by an expression of the file. */
+function requireStored(connection: Connection): void {
+  const entries = refusing(() =>
+    connection
+      .query<[], { type: string; name: string }>('SELECT type, name FROM sqlite_schema WHERE name IS NOT NULL')
+      .all(),
+  );
+  for (const { type, name } of entries) {
+    const quoted = `"${name.replaceAll('"', '""')}"`;
+    if (type === 'table' && columnsWhere(connection, `PRAGMA table_xinfo(${quoted})`, ({ hidden }) => hidden !== 0))
+      throw refused('it has a computed column, and a reference database has none');
+    if (
+      type === 'index' &&
+      columnsWhere(connection, `PRAGMA index_xinfo(${quoted})`, ({ cid }) => cid === computedColumn)
+    )
+      throw refused('it has an index over an expression, and a reference database has none');
+  }
+}
+
+/** The number that SQLite gives to an expression among the columns of an index. */
+const computedColumn = -2;
+
+interface PragmaColumn {
+  readonly cid: number;
+  readonly hidden?: number;
+}
+
+/** Whether a column among those that a pragma lists is such a one. */
+function columnsWhere(connection: Connection, pragma: string, isSuch: (column: PragmaColumn) => boolean): boolean {
+  return refusing(() => connection.query<[], PragmaColumn>(pragma).all()).some(isSuch);
+}
+
 function readerOf(connection: Connection): ForeignDb {
   return {
     query: <Parameters extends SqlParameters, Row>(sql: string) => {
@@ -81,9 +115,9 @@ function columnsOf(connection: Connection, table: string): readonly ForeignColum
       .get(table),
   );
   if (isThere === undefined) return undefined;
-  return refusing(() =>
-    connection.query<[], { name: string; hidden: number }>(`PRAGMA table_xinfo(${table})`).all(),
-  ).map(({ name, hidden }) => ({ name, isHidden: hidden !== 0 }));
+  return refusing(() => connection.query<[], { name: string; pk: number }>(`PRAGMA table_xinfo(${table})`).all()).map(
+    ({ name, pk }) => ({ name, keyPosition: pk }),
+  );
 }
 
 /** Errors of SQLite over a foreign file say something about the file, never about our store. */

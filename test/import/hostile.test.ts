@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -51,10 +50,9 @@ describe('the file itself', () => {
   test('L263 anything but a regular file is refused', async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'a-folder'));
-    execFileSync('mkfifo', [join(folder, 'a-pipe')]);
     await expectFileRefused(join(folder, 'nothing'), /there is no such file/);
     await expectFileRefused(join(folder, 'a-folder'), /no regular file/);
-    await expectFileRefused(join(folder, 'a-pipe'), /no regular file/);
+    await expectFileRefused('/dev/null', /no regular file/);
   });
 
   test('L263 a file with a rollback journal beside it, or larger than is allowed, is refused', async () => {
@@ -72,7 +70,7 @@ describe('the file itself', () => {
     const store = openReferenceSessions(path);
     store.db.pragma('wal_autocheckpoint = 0');
     fillSessions(store);
-    expect(await temp.lethe.inspectImport({ path })).toMatchObject({ newSessions: 3 });
+    expect(await temp.lethe.inspectImport({ path })).toMatchObject({ newSessionRows: 8 });
     store.close();
   });
 
@@ -101,11 +99,8 @@ describe('its schema', () => {
     ],
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON events BEGIN SELECT 1; END', /it has a trigger/],
     ['a virtual table', 'CREATE VIRTUAL TABLE f USING fts5 (x)', /it has a virtual table/],
-    [
-      'a computed column',
-      'ALTER TABLE events ADD COLUMN c TEXT AS (upper(content))',
-      /a column that a reference database has not/,
-    ],
+    ['a computed column', 'ALTER TABLE events ADD COLUMN c TEXT AS (upper(content))', /it has a computed column/],
+    ['an index over an expression', 'CREATE INDEX i ON events (upper(content))', /it has an index over an expression/],
     ['a column too many', 'ALTER TABLE memory_refs ADD COLUMN c TEXT', /memory_refs has a column/],
     ['a column too few', 'ALTER TABLE events DROP COLUMN reviewer_id', /events has no column reviewer_id/],
     ['a table too few', 'DROP TABLE memory_manifests', /it has no table memory_manifests/],
@@ -117,6 +112,11 @@ describe('its schema', () => {
     ],
   ])('L262 %s is refused', async (_, sql, reason) => {
     await expectFileRefused(changed(sql), reason);
+  });
+
+  test('L262 a table under another key than its own is refused', async () => {
+    const sql = 'ALTER TABLE agents RENAME TO a; CREATE TABLE agents AS SELECT * FROM a';
+    await expectFileRefused(changed(sql), /agents has another primary key/);
   });
 
   test('L262 tables that no reference database has are not looked at', async () => {
@@ -222,6 +222,14 @@ describe('its values', () => {
   ])('L264 %s is refused, named', async (_, sql, reason) => {
     await expectFileRefused(changed(sql), reason);
   });
+});
+
+test('L264 a conflict from before conflicts had an identity keeps the id that it was given', async () => {
+  const id = referenceId('conflict', 1);
+  const sql = `UPDATE memory_conflicts SET conflict_id = '${id}'`;
+  await expectFileRefused(changed(sql), /conflict_id is not that of what it says/);
+  const path = changed(`${sql}, proposal_id = NULL`);
+  expect(await temp.lethe.inspectImport({ path })).toMatchObject({ newRecords: 8 });
 });
 
 describe('its history', () => {

@@ -50,7 +50,7 @@ describe('a project that is unknown here', () => {
   test('L270 a store of 0.3 comes with its sessions, and its events are the memory of its project', async () => {
     const path = makeReferenceFile(openReferenceSessions, (store) => fillSessions(store));
     const plan = await bring(path);
-    expect(plan).toMatchObject({ isEmpty: false, newSessions: 3, projects: [{ mode: 'start', newEvents: 5 }] });
+    expect(plan).toMatchObject({ isEmpty: false, newSessionRows: 8, projects: [{ mode: 'start', newEvents: 5 }] });
     const context = temp.lethe.context({ projectId: projectId('project-1'), refName: main, limit: 10 });
     expect(context.total_active).toBe(5);
     expect(context.memories.map((memory) => memory.memory_id).sort()).toEqual(
@@ -167,6 +167,34 @@ describe('a project that is unknown here', () => {
     expect(plan).toMatchObject({ isEmpty: true, importedAt: '2026-11-30T12:00:00Z' });
     expect(temp.db.counters.rowsWritten).toBe(before);
   });
+});
+
+test('L287 whoever waits is told how far it has come, from the first row to the last', async () => {
+  const path = gitFile(fillHistory);
+  const told: (readonly [number, number])[] = [];
+  const onProgress = (done: number, total: number): void => void told.push([done, total]);
+  const { contentDigest } = await temp.lethe.inspectImport({ path, onProgress });
+  const rows = told.at(-1)?.[1] ?? 0;
+  expect(told.map(([done]) => done)).toEqual(told.map(([done]) => done).toSorted((left, right) => left - right));
+  expect(told.at(-1)).toEqual([rows, rows]);
+  await temp.lethe.importFile({ path, contentDigest, principal: testOwner, onProgress });
+  expect(told.at(-1)).toEqual([4, 4]);
+});
+
+test('L264 what is in the way of rows that are here refuses the file whole', async () => {
+  const make = (checkpoint: string): string =>
+    makeReferenceFile(openReferenceSessions, (store) => {
+      fillSessions(store);
+      store.db.exec(`UPDATE checkpoints SET checkpoint_id = '${checkpoint}'`);
+      store.insert('agents', { agent_id: checkpoint, name: checkpoint });
+    });
+  await bring(make('first'));
+  const before = temp.db.query<[], object>('SELECT * FROM lethe_agents').all();
+  await expect(bring(make('second'))).rejects.toMatchObject({
+    code: 'IMPORT_REFUSED',
+    data: { reason: expect.stringMatching(/in the way/) },
+  });
+  expect(temp.db.query<[], object>('SELECT * FROM lethe_agents').all()).toEqual(before);
 });
 
 describe('a project that is here', () => {

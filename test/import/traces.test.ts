@@ -15,7 +15,7 @@ import {
 } from '../support/history-builder.ts';
 import { advanceInput, authorize, mergeEnvelope } from '../support/merge-envelope.ts';
 import { addedMemory, fillHistory, makeReferenceFile } from '../support/reference-files.ts';
-import { fillSessions, openReferenceGit, referenceHistory } from '../support/reference-stores.ts';
+import { fillAssembly, fillSessions, openReferenceGit, referenceHistory } from '../support/reference-stores.ts';
 import { contentsOf } from '../support/untouched.ts';
 
 let temp: TempLethe;
@@ -61,6 +61,7 @@ describe('what an import wrote', () => {
   const file = (): string =>
     makeReferenceFile(openReferenceGit, (store) => {
       fillSessions(store, 'demo');
+      fillAssembly(store, 'demo');
       const history = referenceHistory(store);
       const { merge } = fillHistory(history);
       const more = { context_manifest_id: 'a manifest of elsewhere' };
@@ -111,7 +112,8 @@ describe('what an import wrote', () => {
       )
       .all();
     expect(kinds.map(({ kind, count }) => `${kind} ${count}`)).toEqual([
-      ...['advance 2', 'authorization 2', 'baseline 1', 'conflict 1', 'manifest 1', 'thread 1'],
+      ...['advance 2', 'assembly 1', 'assembly_feedback 1', 'assembly_item 1', 'authorization 2', 'baseline 1'],
+      ...['conflict 1', 'manifest 1', 'thread 1'],
     ]);
     const [conflict] = temp.db
       .query<[], { body: string }>("SELECT body FROM memory_imported_records WHERE kind = 'conflict'")

@@ -116,6 +116,22 @@ export function fillSessions(store: ReferenceStore, project = 'project-1', prefi
   });
 }
 
+/** A context assembly of the active session with one item and a verdict. */
+export function fillAssembly(store: ReferenceStore, project: string): void {
+  const assembly_id = 'assembly-1';
+  store.insert('context_assemblies', {
+    ...{ assembly_id, session_id: 'session-active', project_id: project, source: 'plugin', assembler_version: '1' },
+    ...{ created_at: goTime(referenceEpochMs), message_count: 3, packed_bytes: 90, recent_skipped: 0 },
+  });
+  store.insert('context_assembly_items', {
+    ...{ assembly_id, ordinal: 0, item_kind: 'event', bucket: 'recent', event_id: 'event-1' },
+    ...{ content_sha256: 'ab'.repeat(32), packed_bytes: 90 },
+  });
+  store.insert('context_assembly_feedback', {
+    ...{ feedback_id: 'feedback-1', assembly_id, verdict: 'good', created_at: goTime(referenceEpochMs) },
+  });
+}
+
 /** An op of a reference changeset. */
 export interface ReferenceOp {
   readonly op_type: string;

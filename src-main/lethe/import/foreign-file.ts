@@ -74,7 +74,8 @@ function fileOver(db: ForeignDb): ForeignFile {
   const changesets = gitTables.memory_changesets;
   const one = (table: ForeignTable, key: string): ForeignRow => {
     const raw = findForeignRow(db, table, columns.get(table.name) ?? [], [key]);
-    if (raw === undefined) throw importRefused('its tables and their indexes disagree: it is damaged');
+    if (raw === undefined || raw[table.key[0] ?? ''] !== key)
+      throw importRefused('its tables and their indexes disagree: it is damaged');
     return refusingRows(() => decodeForeignRow(table, raw));
   };
   return {
@@ -109,9 +110,15 @@ function requireTable(db: ForeignDb, table: ForeignTable, columns: Map<string, r
     if (!rule.isOptional && !found.some((column) => column.name === name))
       throw importRefused(`its table ${table.name} has no column ${name}: it is no reference database`);
   }
-  const strange = found.find((column) => column.isHidden || !(column.name in table.columns));
+  const strange = found.find((column) => !(column.name in table.columns));
   if (strange !== undefined)
     throw importRefused(`its table ${table.name} has a column that a reference database has not`);
+  // Rows are read page by page along the key, which a declared key makes cheap.
+  const key = found
+    .filter((column) => column.keyPosition > 0)
+    .sort((left, right) => left.keyPosition - right.keyPosition);
+  if (key.length !== table.key.length || key.some(({ name }, index) => name !== table.key[index]))
+    throw importRefused(`its table ${table.name} has another primary key: it is no reference database`);
   const names = found.map((column) => column.name);
   columns.set(table.name, names);
   const oversized = findOversized(db, table, names);

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { Fault } from '../../base/fault.ts';
 import type { Log } from '../../base/log.ts';
+import { ConstraintBroken } from '../../sqlite/store-fault.ts';
 import type { ReadVerb, Write } from '../lethe-verbs.ts';
 import type { VerbContext } from '../verb-context.ts';
 import { copyAside } from './copy-aside.ts';
@@ -16,7 +17,7 @@ export interface ImportVerbs {
    * Verifies a file and says what an import of it would write, as the store stands now; nothing is written but a copy of the
    * file, which is gone again when this resolves. Throws IMPORT_REFUSED with the reason, DISK_FULL.
    */
-  inspectImport(input: { readonly path: string; readonly onProgress?: OnProgress }): Promise<ImportPlan>;
+  inspectImport(input: { readonly path: string; readonly onProgress?: OnProgress | undefined }): Promise<ImportPlan>;
   /**
    * Verifies the file again and writes what is new of it, in one transaction that nothing else interrupts: for a store that
    * nobody else uses meanwhile. `contentDigest` is what the owner confirmed. An empty plan writes nothing.
@@ -26,7 +27,7 @@ export interface ImportVerbs {
     readonly path: string;
     readonly contentDigest: string;
     readonly principal: string;
-    readonly onProgress?: OnProgress;
+    readonly onProgress?: OnProgress | undefined;
   }): Promise<ImportPlan>;
 }
 
@@ -48,7 +49,10 @@ export function importVerbs(read: ReadVerb, write: Write, context: VerbContext, 
         requireConfirmed(survey, contentDigest);
         const plan = await write((db, emit) => {
           const planned = planImport(db, file, survey);
-          if (!planned.isEmpty) writeImport(db, emit, context, { file, survey, plan: planned, principal, onProgress });
+          if (!planned.isEmpty)
+            refusingConstraints(() =>
+              writeImport(db, emit, context, { file, survey, plan: planned, principal, onProgress }),
+            );
           return planned;
         });
         logImport(context.log, plan);
@@ -72,6 +76,16 @@ async function withCopy<Result>(
     }
   } finally {
     copy.remove();
+  }
+}
+
+/** A row of the file that breaks a rule which rows that are here set, such as a number of a checkpoint that is taken. */
+function refusingConstraints(work: () => void): void {
+  try {
+    work();
+  } catch (thrown) {
+    if (!(thrown instanceof ConstraintBroken)) throw thrown;
+    throw importRefused('something of it is in the way of what is here under another id');
   }
 }
 

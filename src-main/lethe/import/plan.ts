@@ -11,12 +11,12 @@ import { findEvent } from '../tables/events.ts';
 import { findImportOf, listImportedRefs } from '../tables/imports.ts';
 import { findProject } from '../tables/projects.ts';
 import { findRef } from '../tables/refs.ts';
-import { findSessionById } from '../tables/sessions.ts';
 import type { ForeignFile } from './foreign-file.ts';
 import { countNewRecords } from './records.ts';
 import { importRefused } from './refusal.ts';
 import type { ForeignProject, ForeignSurvey } from './survey.ts';
 import type { ForeignRef } from './survey-git.ts';
+import { countNewSessionRows } from './write-sessions.ts';
 
 /** A ref of the file and the name under which it is created here. */
 export interface PlannedRef {
@@ -45,7 +45,8 @@ export interface PlannedProject {
 export interface ImportPlan {
   readonly contentDigest: Digest;
   readonly projects: readonly PlannedProject[];
-  readonly newSessions: number;
+  /** Agents, sessions, checkpoints, threads and links. */
+  readonly newSessionRows: number;
   readonly newRecords: number;
   /** Nothing would be written. */
   readonly isEmpty: boolean;
@@ -60,12 +61,7 @@ export interface ImportPlan {
 export function planImport(db: ReadableDb, file: ForeignFile, survey: ForeignSurvey): ImportPlan {
   const sight = openSight(db);
   const projects = survey.projects.map((project) => planProject(db, sight, survey, project));
-  let newSessions = 0;
-  for (const [sessionId, projectId] of survey.sessions.sessions) {
-    const known = findSessionById(db, sessionId);
-    if (known === undefined) newSessions += 1;
-    else if (known.project_id !== projectId) throw differs(sessionTables.sessions, { session_id: sessionId });
-  }
+  const newSessionRows = countNewSessionRows(db, file);
   const newRecords = countNewRecords(db, file);
   const changes = projects.map(({ mode, newChangesets, refs, newEvents }) =>
     mode === 'start' || mode === 'whole' ? 1 : newChangesets + refs.length + newEvents,
@@ -74,9 +70,9 @@ export function planImport(db: ReadableDb, file: ForeignFile, survey: ForeignSur
   return {
     contentDigest: survey.contentDigest,
     projects,
-    newSessions,
+    newSessionRows,
     newRecords,
-    isEmpty: importedAt !== undefined || (changes.every((count) => count === 0) && newSessions + newRecords === 0),
+    isEmpty: importedAt !== undefined || (changes.every((count) => count === 0) && newSessionRows + newRecords === 0),
     importedAt,
   };
 }

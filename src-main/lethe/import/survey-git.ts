@@ -64,6 +64,8 @@ export async function surveyGit(
   let ops = 0;
   if (file.count(gitTables.memory_changesets) > foreignBounds.changesetsMax)
     throw importRefused(`it has more than ${foreignBounds.changesetsMax} changesets`);
+  if (file.count(gitTables.memory_refs) > foreignBounds.refsMax)
+    throw importRefused(`it has more than ${foreignBounds.refsMax} refs`);
   await read(gitTables.memory_changesets, (row) => {
     const refuse = refuser(gitTables.memory_changesets, row);
     const changeset = readForeignChangeset(file, row);

@@ -1,9 +1,11 @@
 import { conflictStatuses, severities } from '../../../src-preload/contract/conflict.ts';
+import { changesetIdSchema } from '../../../src-preload/contract/ids.ts';
 import type { JsonObject, JsonValue } from '../../../src-preload/contract/json.ts';
 import { mergeStrategies } from '../../../src-preload/contract/proposal.ts';
 import { conflictId } from '../../canonical/conflict-digest.ts';
 import { gitTables, laterTables } from '../rules/foreign-git-tables.ts';
 import { type ForeignRow, parseForeignJson, textOf } from '../rules/foreign-row.ts';
+import { assemblyTables } from '../rules/foreign-session-tables.ts';
 import { parseForeignTime } from '../rules/foreign-time.ts';
 import { importRefused } from './refusal.ts';
 import type { ForeignProject, ReadTable } from './survey.ts';
@@ -26,6 +28,7 @@ export async function surveyRecords(read: ReadTable, surveyed: Surveyed): Promis
   await surveyManifests(read, surveyed);
   const baselines = await surveyBaselines(read, surveyed);
   await surveyAdvances(read, surveyed);
+  await surveyAssemblies(read, surveyed);
   return baselines;
 }
 
@@ -49,7 +52,9 @@ async function surveyConflicts(read: ReadTable, { projects }: Surveyed): Promise
       summary: textOf(row, 'summary'),
       details,
     });
-    if (id !== row.conflict_id) refuse('conflict_id is not that of what it says');
+    // Rows from before conflicts had an identity are bound to no proposal and keep the random id that they were given.
+    const isBefore = row.proposal_id === null && isUuid(textOf(row, 'conflict_id'));
+    if (id !== row.conflict_id && !isBefore) refuse('conflict_id is not that of what it says');
   });
 }
 
@@ -87,6 +92,21 @@ async function surveyBaselines(read: ReadTable, { git, sessions }: Surveyed): Pr
     );
   });
   return baselines;
+}
+
+async function surveyAssemblies(read: ReadTable, { sessions, projects }: Surveyed): Promise<void> {
+  const { context_assemblies, context_assembly_items, context_assembly_feedback } = assemblyTables;
+  const assemblies = new Set<string>();
+  await read(context_assemblies, (row) => {
+    const refuse = refuser(context_assemblies, row);
+    if (!sessions.sessions.has(textOf(row, 'session_id'))) refuse('its session is not in the file');
+    if (!projects.has(textOf(row, 'project_id'))) refuse('its project is not in the file');
+    assemblies.add(textOf(row, 'assembly_id'));
+  });
+  for (const table of [context_assembly_items, context_assembly_feedback])
+    await read(table, (row) => {
+      if (!assemblies.has(textOf(row, 'assembly_id'))) refuser(table, row)('its assembly is not in the file');
+    });
 }
 
 async function surveyAdvances(read: ReadTable, { git }: Surveyed): Promise<void> {
@@ -160,6 +180,10 @@ function refKey(projectId: string, refName: string): string {
 
 function isOneOf(allowed: readonly string[], value: string): boolean {
   return allowed.includes(value);
+}
+
+function isUuid(text: string): boolean {
+  return changesetIdSchema.safeParse(text).success;
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -7,8 +7,10 @@ import {
 } from '../../../src-preload/contract/ids.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import type { ForeignTable } from '../rules/foreign-columns.ts';
+import { gitTables } from '../rules/foreign-git-tables.ts';
 import type { ForeignRow } from '../rules/foreign-row.ts';
 import { nameForeignRow, textOf } from '../rules/foreign-row.ts';
+import { foreignBounds } from '../rules/foreign-schema.ts';
 import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { type ForeignFile, openContentDigest } from './foreign-file.ts';
 import { importRefused } from './refusal.ts';
@@ -63,6 +65,8 @@ export async function surveyFile(file: ForeignFile, onProgress: OnProgress = () 
   const projects = new Map<string, ForeignProject>();
   await read(sessionTables.projects, (row) => addProject(projects, row));
   const sessions = await surveySessions(read, projects);
+  if (projects.size > foreignBounds.projectsMax)
+    throw importRefused(`it speaks of more than ${foreignBounds.projectsMax} projects`);
   const git = await surveyGit(file, read, projects);
   const baselines = await surveyRecords(read, { projects, sessions, git });
   return {
@@ -77,7 +81,8 @@ export async function surveyFile(file: ForeignFile, onProgress: OnProgress = () 
 
 function countRows(file: ForeignFile): number {
   let total = 0;
-  for (const table of file.tables) total += file.count(table);
+  // Ops are read with their changesets.
+  for (const table of file.tables) if (table !== gitTables.memory_changeset_ops) total += file.count(table);
   return total;
 }
 

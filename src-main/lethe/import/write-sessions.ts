@@ -1,15 +1,25 @@
 import type { Timestamp } from '../../../src-preload/contract/ids.ts';
-import type { WritableDb } from '../../sqlite/driver.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { writeEvent } from '../event-write.ts';
 import { toOrder } from '../rules/event-fields.ts';
-import { type ForeignRow, textOf } from '../rules/foreign-row.ts';
+import type { ForeignTable } from '../rules/foreign-columns.ts';
+import { type ForeignRow, nameForeignRow, textOf } from '../rules/foreign-row.ts';
 import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { insertCheckpoint } from '../tables/checkpoints.ts';
 import { findEvent, insertFlagReview } from '../tables/events.ts';
-import { isCheckpoint, isSessionKey, isSessionLink, keepAgent, keepSessionProject } from '../tables/import-sessions.ts';
+import {
+  isAgent,
+  isCheckpoint,
+  isSessionKey,
+  isSessionLink,
+  isSessionProject,
+  keepAgent,
+  keepSessionProject,
+} from '../tables/import-sessions.ts';
 import { findSessionById, insertSession, insertSessionLink, type SessionStatus } from '../tables/sessions.ts';
 import { findThread, insertThread, type ThreadStatus } from '../tables/threads.ts';
 import type { ForeignFile } from './foreign-file.ts';
+import { importRefused } from './refusal.ts';
 import type { ForeignSurvey } from './survey.ts';
 
 /**
@@ -36,6 +46,43 @@ export function writeSessions(db: WritableDb, file: ForeignFile, survey: Foreign
   for (const eventId of survey.sessions.events) writeForeignEvent(db, file.event(eventId));
   for (const row of file.rows(sessionTables.checkpoints)) writeCheckpoint(db, row);
   for (const row of file.rows(sessionTables.session_links)) writeLink(db, row, now);
+}
+
+/**
+ * How many rows of sessions, events aside, are not here yet. Throws IMPORT_REFUSED for a session or a thread that is here under its id
+ * and belongs elsewhere.
+ */
+export function countNewSessionRows(db: ReadableDb, file: ForeignFile): number {
+  let fresh = 0;
+  for (const { table, isKnown } of sessionRows) for (const row of file.rows(table)) fresh += isKnown(db, row) ? 0 : 1;
+  return fresh;
+}
+
+const sessionRows: readonly {
+  readonly table: ForeignTable;
+  readonly isKnown: (db: ReadableDb, row: ForeignRow) => boolean;
+}[] = [
+  { table: sessionTables.agents, isKnown: (db, row) => isAgent(db, textOf(row, 'agent_id')) },
+  { table: sessionTables.projects, isKnown: (db, row) => isSessionProject(db, textOf(row, 'project_id')) },
+  {
+    table: sessionTables.sessions,
+    isKnown: (db, row) => {
+      const known = findSessionById(db, textOf(row, 'session_id'));
+      if (known !== undefined && known.project_id !== row.project_id)
+        throw importRefused(
+          `${nameForeignRow(sessionTables.sessions, row)}: it is here already and says something else`,
+        );
+      return known !== undefined;
+    },
+  },
+  { table: sessionTables.threads, isKnown: (db, row) => findThread(db, textOf(row, 'thread_id')) !== undefined },
+  { table: sessionTables.checkpoints, isKnown: (db, row) => isCheckpoint(db, textOf(row, 'checkpoint_id')) },
+  { table: sessionTables.session_links, isKnown: (db, row) => isSessionLink(db, ...linkOf(row)) },
+];
+
+/** A link leads from the session that was before to the one that went on from it. */
+function linkOf(row: ForeignRow): readonly [from: string, to: string, linkType: string] {
+  return [textOf(row, 'prior_session_id'), textOf(row, 'session_id'), textOf(row, 'link_type') || 'resume'];
 }
 
 function writeSession(db: WritableDb, row: ForeignRow, now: Timestamp): void {
@@ -111,10 +158,8 @@ function writeCheckpoint(db: WritableDb, row: ForeignRow): void {
   });
 }
 
-/** A link leads from the session that was before to the one that went on from it. */
 function writeLink(db: WritableDb, row: ForeignRow, now: Timestamp): void {
-  const [from, to] = [textOf(row, 'prior_session_id'), textOf(row, 'session_id')];
-  const linkType = textOf(row, 'link_type') || 'resume';
+  const [from, to, linkType] = linkOf(row);
   if (isSessionLink(db, from, to, linkType)) return;
   const createdAt = findSessionById(db, to)?.started_at ?? now;
   insertSessionLink(db, { from_session_id: from, to_session_id: to, link_type: linkType, created_at: createdAt });

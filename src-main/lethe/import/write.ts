@@ -3,12 +3,12 @@ import { toTimestamp } from '../../base/clock.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import type { WritableDb } from '../../sqlite/driver.ts';
-import { walkProjectEvents } from '../events.ts';
 import { initProject } from '../init.ts';
 import { toBaselineEvent } from '../projection/baseline.ts';
 import { moveCauses } from '../ref-move.ts';
 import { writeNewRef } from '../refs.ts';
 import { rowDigest } from '../row-digest.ts';
+import { toOrder } from '../rules/event-fields.ts';
 import { insertBaseline } from '../tables/baselines.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
 import { type EventRow, findEvent } from '../tables/events.ts';
@@ -91,9 +91,10 @@ function writeHistory(
     }
     if (index % 500 === 0) onProgress(index, survey.git.order.length);
   }
+  onProgress(survey.git.order.length, survey.git.order.length);
 }
 
-/** The events that a root stands on: those that its file froze, else those of its project up to it (`lethe.md` §5.5). */
+/** The events that a root stands on: those that its file froze, else those of the file up to it (`lethe.md` §5.5). */
 function baselineOf(
   db: WritableDb,
   survey: ForeignSurvey,
@@ -101,9 +102,11 @@ function baselineOf(
   rootCreatedAt: Timestamp,
 ): readonly EventRow[] {
   const frozen = survey.baselines.get(projectId);
-  if (frozen === undefined) return [...walkProjectEvents(db, projectId, rootCreatedAt)];
-  return frozen
+  const upTo = toOrder(rootCreatedAt);
+  const listed = frozen ?? survey.sessions.events.filter((id) => survey.sessions.eventProjects.get(id) === projectId);
+  return listed
     .flatMap((eventId) => findEvent(db, eventId) ?? [])
+    .filter(({ created_order: order }) => frozen !== undefined || compareUtf8(order, upTo) <= 0)
     .sort(
       (left, right) =>
         compareUtf8(left.created_order, right.created_order) || compareUtf8(left.event_id, right.event_id),

@@ -1,4 +1,3 @@
-import type { Timestamp } from '../../../src-preload/contract/ids.ts';
 import { type JsonValue, jsonValueSchema } from '../../../src-preload/contract/json.ts';
 import type { ForeignColumnRule, ForeignTable } from './foreign-columns.ts';
 import { parseForeignTime } from './foreign-time.ts';
@@ -62,11 +61,6 @@ function decodeValue(column: ForeignColumnRule, value: unknown): ForeignValue | 
 export function textOf(row: ForeignRow, name: string): string {
   const value = row[name] ?? '';
   return typeof value === 'string' ? value : String(value);
-}
-
-/** The moment of a column that has one. */
-export function momentOf(row: ForeignRow, name: string): Timestamp {
-  return textOf(row, name) as Timestamp;
 }
 
 /** A JSON text of a column, nested no deeper than everywhere else; undefined when it is none. */

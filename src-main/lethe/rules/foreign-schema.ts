@@ -1,4 +1,4 @@
-import { attestationsMax, opsMax } from '../../../src-preload/contract/limits.ts';
+import { opsMax } from '../../../src-preload/contract/limits.ts';
 import { type ForeignTable, nullable, text, time } from './foreign-columns.ts';
 
 /** Where a reference database says which of its migrations were applied. */
@@ -59,6 +59,7 @@ export function decideForeignKind(applied: ReadonlySet<string>): ForeignKind {
 export const foreignBounds = {
   fileBytesMax: 1_073_741_824,
   changesetsMax: 500_000,
+  refsMax: 10_000,
+  projectsMax: 10_000,
   opsMax,
-  attestationsMax,
 } as const;

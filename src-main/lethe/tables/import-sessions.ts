@@ -1,4 +1,4 @@
-import type { WritableDb } from '../../sqlite/driver.ts';
+import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import type { NamedRow } from './sessions.ts';
 
 /** Keeps an agent of another store, unless one of that id is here. */
@@ -15,30 +15,37 @@ export function keepSessionProject(db: WritableDb, row: NamedRow): void {
   ).run(row.id, row.name, row.created_at, row.updated_at);
 }
 
+/** Whether an agent of that id is here. */
+export function isAgent(db: ReadableDb, agentId: string): boolean {
+  return isFound(db, 'SELECT 1 AS found FROM lethe_agents WHERE agent_id = ?', agentId);
+}
+
+/** Whether sessions know a project of that id. */
+export function isSessionProject(db: ReadableDb, projectId: string): boolean {
+  return isFound(db, 'SELECT 1 AS found FROM lethe_projects WHERE project_id = ?', projectId);
+}
+
 /** Whether a checkpoint of that id is here. */
-export function isCheckpoint(db: WritableDb, checkpointId: string): boolean {
-  return (
-    db
-      .query<[string], { found: number }>('SELECT 1 AS found FROM lethe_checkpoints WHERE checkpoint_id = ?')
-      .get(checkpointId) !== undefined
-  );
+export function isCheckpoint(db: ReadableDb, checkpointId: string): boolean {
+  return isFound(db, 'SELECT 1 AS found FROM lethe_checkpoints WHERE checkpoint_id = ?', checkpointId);
 }
 
 /** Whether a session bears that key. */
-export function isSessionKey(db: WritableDb, key: string): boolean {
-  return (
-    db.query<[string], { found: number }>('SELECT 1 AS found FROM lethe_sessions WHERE session_key = ?').get(key) !==
-    undefined
-  );
+export function isSessionKey(db: ReadableDb, key: string): boolean {
+  return isFound(db, 'SELECT 1 AS found FROM lethe_sessions WHERE session_key = ?', key);
 }
 
 /** Whether a link is here. */
-export function isSessionLink(db: WritableDb, from: string, to: string, linkType: string): boolean {
-  return (
-    db
-      .query<[string, string, string], { found: number }>(
-        'SELECT 1 AS found FROM lethe_session_links WHERE from_session_id = ? AND to_session_id = ? AND link_type = ?',
-      )
-      .get(from, to, linkType) !== undefined
+export function isSessionLink(db: ReadableDb, from: string, to: string, linkType: string): boolean {
+  return isFound(
+    db,
+    'SELECT 1 AS found FROM lethe_session_links WHERE from_session_id = ? AND to_session_id = ? AND link_type = ?',
+    from,
+    to,
+    linkType,
   );
+}
+
+function isFound(db: ReadableDb, sql: string, ...key: string[]): boolean {
+  return db.query<string[], { found: number }>(sql).get(...key) !== undefined;
 }

@@ -129,15 +129,6 @@ export function insertImportedChangeset(db: WritableDb, row: ImportedChangesetRo
   ).run(row.changeset, row.import_id, row.digest_version, row.named_manifest, row.named_key, row.row_digest);
 }
 
-/** What a ref was in the file that it came from. */
-export function findImportedRef(db: ReadableDb, projectId: string, refName: string): ImportedRefRow | undefined {
-  return db
-    .query<[string, string], ImportedRefRow>(
-      `SELECT ${refColumns} FROM memory_imported_refs WHERE project_id = ? AND ref_name = ?`,
-    )
-    .get(projectId, refName);
-}
-
 /** The refs of a project that came from files, in name order. */
 export function listImportedRefs(db: ReadableDb, projectId: string): readonly ImportedRefRow[] {
   return db

@@ -40,7 +40,8 @@ const importPlanSchema = z.strictObject({
   /** When the same content was imported before. */
   imported_at: timestampSchema.optional(),
   projects: z.array(plannedProjectSchema),
-  new_sessions: count,
+  /** Agents, sessions, checkpoints, threads and links. */
+  new_session_rows: count,
   new_records: count,
 });
 export type ImportPlanOutput = z.infer<typeof importPlanSchema>;
