@@ -2,14 +2,13 @@ import type { AcceptedMemory } from '../../src-preload/contract/memory.ts';
 import { compareUtf8 } from '../canonical/text.ts';
 import type { ConflictSides } from './conflict-api.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
-import { findNewestCommonTouch, type PartedSides, type TouchedMemory } from './projection/common-state.ts';
+import { findNewestCommonTouch, type PartedSides } from './projection/common-state.ts';
 import type { Sight } from './projection/sight.ts';
 import { isLive } from './projection/state.ts';
 import { listSemanticKeys, type SemanticKey, semanticKeyNumber, semanticKeyText } from './rules/detect/keys.ts';
 import { statesSame } from './rules/detect/pair.ts';
 import { saysSame } from './rules/overlay.ts';
 import { listMemoriesOfKey } from './tables/semantic-keys.ts';
-import type { Touch } from './tables/touches.ts';
 
 /** Bounds of one detection; tests make them small. */
 export interface PairLimits {
@@ -62,19 +61,18 @@ export function changedMemories(
   const touches = own.flatMap((memory) => [memory[side], memory.common]).filter(isLive);
   accepted.readAll(touches);
   const compared: Compared[] = [];
-  for (const memory of own) {
-    const touch = memory[side];
-    if (!isChanged(accepted, memory, touch)) continue;
-    changed.add(memory.memory);
-    if (isLive(touch)) compared.push({ number: memory.memory, memory: accepted.read(touch) });
+  for (const { memory: number, common, [side]: touch } of own) {
+    if (!isLive(touch)) {
+      if (isLive(common)) changed.add(number);
+      continue;
+    }
+    if (isLive(common) && saysSame(accepted.version(touch), accepted.version(common))) continue;
+    const memory = accepted.read(touch);
+    if (isLive(common) && statesSame(memory, accepted.read(common))) continue;
+    changed.add(number);
+    compared.push({ number, memory });
   }
   return compared.filter(isComparable);
-}
-
-function isChanged(accepted: AcceptedReader, { common }: TouchedMemory, touch: Touch | undefined): boolean {
-  if (!isLive(touch) || !isLive(common)) return isLive(touch) || isLive(common);
-  if (touch.version === common.version || saysSame(accepted.version(touch), accepted.version(common))) return false;
-  return !statesSame(accepted.read(touch), accepted.read(common));
 }
 
 /** What came from the time before changesets is not compared until a changeset says it (`lethe.md` §7). */

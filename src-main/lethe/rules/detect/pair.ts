@@ -42,7 +42,7 @@ const besides: ReadonlySet<string> = new Set([
 
 /** Whether two states of one memory say the same, whatever was attached to them and whether or not they are to be given up. */
 export function statesSame(one: AcceptedMemory, other: AcceptedMemory): boolean {
-  return statementOf(one) === statementOf(other);
+  return one.content === other.content && statementOf(one) === statementOf(other);
 }
 
 function statementOf(memory: AcceptedMemory): string {
