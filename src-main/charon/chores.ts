@@ -4,6 +4,7 @@ import { toTimestamp } from '../base/clock.ts';
 import { detect, sidesOf } from './conflicts-now.ts';
 import { type CharonContext, write } from './context.ts';
 import { getStoredProposal, type ProposalNow } from './proposal-now.ts';
+import { isOpen } from './rules/proposal-state.ts';
 import type { StoredProposal } from './tables/proposals.ts';
 import { deleteChore, listChoresOf, listProposalsWithChores, type StoreChore } from './tables/store-chores.ts';
 
@@ -12,20 +13,67 @@ const proposalsPerSweep = 1_000;
 
 /**
  * Tells the store what is due for one proposal, in order: what it is in conflict with and what it brings, or that its
- * conflicts ended (`charon.md` §4). Each is the same when it is told twice. Never throws: what cannot be told now waits.
+ * conflicts ended (`charon.md` §4). Each is the same when it is told twice. Never throws: what cannot be told now waits; what
+ * comes up while another call is about the proposal is told by that one.
  */
 export async function doChores(context: CharonContext, proposalId: ProposalId): Promise<void> {
   if (context.readOnly || context.choresInFlight.has(proposalId)) return;
-  context.choresInFlight.add(proposalId);
+  await alone(context, proposalId, () => tellAll(context, proposalId));
+}
+
+/**
+ * Runs work on a proposal that the store is told nothing else about meanwhile, after what was due: what is kept late, of a
+ * merge that has landed, would open its conflicts again.
+ */
+export async function afterChores<Result>(
+  context: CharonContext,
+  proposalId: ProposalId,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { choresInFlight } = context;
+  for (let running = choresInFlight.get(proposalId); running !== undefined; running = choresInFlight.get(proposalId))
+    await running;
+  return alone(context, proposalId, async () => {
+    await tellAll(context, proposalId);
+    try {
+      return await work();
+    } finally {
+      await tellAll(context, proposalId);
+    }
+  });
+}
+
+async function alone<Result>(
+  { choresInFlight }: CharonContext,
+  proposalId: ProposalId,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const own = work();
+  const ended = own.then(
+    () => undefined,
+    () => undefined,
+  );
+  choresInFlight.set(proposalId, ended);
   try {
-    for (const chore of listChoresOf(context.db, proposalId)) {
+    return await own;
+  } finally {
+    choresInFlight.delete(proposalId);
+  }
+}
+
+async function tellAll(context: CharonContext, proposalId: ProposalId): Promise<void> {
+  try {
+    for (
+      let [chore] = listChoresOf(context.db, proposalId);
+      chore !== undefined;
+      [chore] = listChoresOf(context.db, proposalId)
+    ) {
+      const { seq } = chore;
       await doChore(context, getStoredProposal(context.db, proposalId), chore);
-      await write(context, (db) => deleteChore(db, chore.seq));
+      await write(context, (db) => deleteChore(db, seq));
     }
   } catch (thrown) {
     context.log.warn({ err: thrown, proposal: proposalId }, 'what the store is to keep of a proposal is told it later');
-  } finally {
-    context.choresInFlight.delete(proposalId);
   }
 }
 
@@ -67,7 +115,7 @@ async function doChore(context: CharonContext, stored: StoredProposal, chore: St
 /** Conflicts and the output manifest of a proposal, as of the head of its target when it was filed. */
 async function keep(context: CharonContext, stored: StoredProposal, chore: StoreChore): Promise<void> {
   const { store } = context;
-  const found = await detect(context, stored, chore.target_head);
+  const found = (await isWaiting(context, stored)) ? await detect(context, stored, chore.target_head) : [];
   const kept =
     found.length === 0
       ? []
@@ -91,4 +139,11 @@ async function keep(context: CharonContext, stored: StoredProposal, chore: Store
     sessionId: head?.session_id,
     actorId: head?.actor_id,
   });
+}
+
+/** False once nothing can come of a proposal any more, or its target holds what it brings: its conflicts are past then. */
+async function isWaiting({ store }: CharonContext, stored: StoredProposal): Promise<boolean> {
+  if (!isOpen(stored.status)) return false;
+  const target = await store.findRef(stored.project_id, stored.target_ref);
+  return target === undefined || !(await store.isAncestor(stored.head_changeset_id, target.head_changeset_id));
 }

@@ -36,8 +36,8 @@ export interface CharonContext {
   readonly readOnly: boolean;
   /** Proposals whose merge runs in this process at this moment: nobody else settles those. */
   readonly mergesInFlight: Set<ProposalId>;
-  /** Proposals that a call of this process tells the store about at this moment. */
-  readonly choresInFlight: Set<ProposalId>;
+  /** Proposals that a call of this process tells the store about at this moment, each with what to wait for. */
+  readonly choresInFlight: Map<ProposalId, Promise<void>>;
   readonly memos: Memos;
 }
 

@@ -6,6 +6,7 @@ import type { ProposalNow } from './proposal-now.ts';
 import { memoryIdsOf, openConflicts } from './rules/merge-shape.ts';
 import { resolutionNote } from './rules/resolution-note.ts';
 import type { DetectionSides } from './store-port.ts';
+import type { StoredProposal } from './tables/proposals.ts';
 
 /**
  * Keeps what stands between the two sides at the moment of a merge, bound to its proposal, and resolves what the merge's own
@@ -44,6 +45,22 @@ export async function settleConflicts(
       note: resolutionNote(stored.proposal_id, by.chosen.choice, by.chosen.note),
       principal: merger,
     });
+  }
+}
+
+/**
+ * After a refused merge: when the target holds the proposal's side by now, by the merge of another proposal, what this one
+ * kept is past, and must not withhold anything. Never throws.
+ */
+export async function releaseContained(context: CharonContext, stored: StoredProposal): Promise<void> {
+  const { store } = context;
+  const { project_id: projectId, proposal_id: proposalId } = stored;
+  try {
+    const target = await store.findRef(projectId, stored.target_ref);
+    if (target === undefined || !(await store.isAncestor(stored.head_changeset_id, target.head_changeset_id))) return;
+    await store.retireConflicts({ projectId, proposalId, status: 'canceled' });
+  } catch (thrown) {
+    context.log.warn({ err: thrown, proposal: proposalId }, 'what a refused merge kept ends with its proposal');
   }
 }
 

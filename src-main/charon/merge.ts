@@ -5,9 +5,10 @@ import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller, MergeResult } from './api.ts';
+import { afterChores } from './chores.ts';
 import { listUnresolved, toResolution } from './conflicts-now.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
-import { settleConflicts } from './merge-conflicts.ts';
+import { releaseContained, settleConflicts } from './merge-conflicts.ts';
 import { writeOps } from './merge-ops.ts';
 import { completeMerge, settleMerge } from './merge-settle.ts';
 import { listAuthors } from './picks.ts';
@@ -38,6 +39,17 @@ export async function mergeProposal(
   const stored = getStoredProposal(context.db, proposalId);
   if (findReplay(context.db, request) !== undefined) return rebuildResult(context, stored);
   requireWritable(context);
+  return afterChores(context, proposalId, () => decideAndMerge(context, caller, proposalId, request));
+}
+
+async function decideAndMerge(
+  context: CharonContext,
+  caller: Caller,
+  proposalId: ProposalId,
+  request: KeyedRequest,
+): Promise<MergeResult> {
+  const stored = getStoredProposal(context.db, proposalId);
+  if (findReplay(context.db, request) !== undefined) return rebuildResult(context, stored);
   const now = await lookAt(context, stored);
   const authors: ProposalAuthors = {
     originator: stored.originator,
@@ -79,6 +91,7 @@ async function runAttempt(context: CharonContext, attempting: Attempting): Promi
   } catch (thrown) {
     const settled = await settleMerge(context, stored.proposal_id);
     if (settled === 'completed') return rebuildResult(context, getStoredProposal(context.db, stored.proposal_id));
+    await releaseContained(context, stored);
     throw thrown;
   } finally {
     context.mergesInFlight.delete(stored.proposal_id);

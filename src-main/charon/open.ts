@@ -88,7 +88,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       homeId,
       readOnly: options.readOnly,
       mergesInFlight: new Set(),
-      choresInFlight: new Set(),
+      choresInFlight: new Map(),
       memos: createMemos(),
     };
     return { context, close: () => closeStore(connection) };

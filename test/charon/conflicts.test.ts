@@ -255,6 +255,38 @@ describe('a merge with conflicts', () => {
   });
 });
 
+describe('what is told late', () => {
+  test('C83 what is kept late of a proposal that landed does not open its conflicts again', async () => {
+    broken.persistConflicts = 'before';
+    const { filed, theirs } = await edits();
+    broken.persistConflicts = 'before';
+    const twin = await proposeHead(world, theirs);
+    await draft(world, filed, 'concurrent_edit', { choice: 'theirs' });
+    await approveAndMerge(world, filed);
+    await world.charon.charon.expireProposals();
+    expect(keptFor(world, filed.proposal_id)).toMatchObject([{ status: 'resolved' }]);
+    expect(keptFor(world, twin.proposal_id)).toEqual([]);
+    expect(acceptedInMain(world).m).toBe('right');
+    expect(world.charon.withDb((db) => db.query('SELECT * FROM store_chores').all())).toEqual([]);
+  });
+
+  test('C81 two proposals of one head at the same moment: one lands, and what the other kept withholds nothing', async () => {
+    const { filed, theirs } = await edits();
+    const twin = await proposeHead(world, theirs);
+    for (const each of [filed, twin]) {
+      await draft(world, each, 'concurrent_edit', { choice: 'theirs' });
+      await judge(world, world.reviewer, each.proposal_id, 'approve');
+    }
+    const outcomes = await Promise.allSettled(
+      [filed, twin].map((each) => mergeBy(world, world.reviewer, each.proposal_id)),
+    );
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(acceptedInMain(world)).toEqual({ m: 'right', n: 'other' });
+    const kept = [filed, twin].flatMap(({ proposal_id: id }) => keptFor(world, id));
+    expect(kept.filter(({ status }) => status === 'open')).toEqual([]);
+  });
+});
+
 describe('the end of a proposal', () => {
   test.each([
     ['canceled', () => world.charon.charon.cancel(world.author, filedId())],
