@@ -1,6 +1,6 @@
 import { writeEvent } from '../../src-main/lethe/event-write.ts';
 import type { EventRow } from '../../src-main/lethe/tables/events.ts';
-import type { WritableDb } from '../../src-main/sqlite/driver.ts';
+import type { Connection } from '../../src-main/sqlite/driver.ts';
 
 /** What of an event a test cares about; the rest is that of a log of project `demo`. */
 export type LegacyEvent = Partial<Pick<EventRow, 'project_id' | 'event_type' | 'content' | 'confidence' | 'tags'>> & {
@@ -8,8 +8,18 @@ export type LegacyEvent = Partial<Pick<EventRow, 'project_id' | 'event_type' | '
   readonly created_at: string;
 };
 
-/** Writes events with ids and times of the test's own, as an older store had them. */
-export function writeLegacyEvents(db: WritableDb, events: Iterable<LegacyEvent>): void {
+/** Writes events with ids and times of the test's own, as an older store had them, in one transaction. */
+export function writeLegacyEvents(db: Connection, events: Iterable<LegacyEvent>): void {
+  if (db.inTransaction) {
+    writeAll(db, events);
+    return;
+  }
+  db.exec('BEGIN');
+  writeAll(db, events);
+  db.exec('COMMIT');
+}
+
+function writeAll(db: Connection, events: Iterable<LegacyEvent>): void {
   for (const event of events) {
     writeEvent(db, {
       project_id: 'demo',

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 
 export const eventTypes = ['record', 'log', 'flag', 'task', 'summary', 'system'] as const;
-export type EventType = (typeof eventTypes)[number];
 
 /** What an event says of itself, as far as a memory made of it says it too. */
 export interface EventFields {
