@@ -1,6 +1,8 @@
 // Full text over memory as one head shows it: the query of a context (lethe.md §5.10, D22) and the search (§0.5).
 
 import type { ReadableDb } from '../sqlite/driver.ts';
+import { needleTokens, type Piece, pieceToken } from '../text/pieces.ts';
+import { parseSearch, type SearchQuery } from '../text/search-query.ts';
 import {
   contextScore,
   findHits,
@@ -10,8 +12,8 @@ import {
   type TextFilter,
   type TextHits,
 } from './rules/relevance.ts';
-import { contextText, type MemoryText, needleTokens, type Piece, pieceToken, type TextField } from './rules/segment.ts';
-import { contextTokens, parseSearch, type SearchQuery } from './rules/tokens.ts';
+import { contextText, type MemoryText, type TextField } from './rules/segment.ts';
+import { contextTokens } from './rules/tokens.ts';
 import {
   type CandidateBounds,
   type Candidates,

@@ -35,7 +35,7 @@ describe('imports', () => {
     expect(findOrderViolations(sources)).toEqual([]);
   });
 
-  test('rules import only contract, base and canonical', () => {
+  test('rules import only contract, base, canonical and text', () => {
     expect(findRuleFolderViolations(sources)).toEqual([]);
   });
 

@@ -5,22 +5,24 @@ export type Violation = string;
 
 /**
  * The order of `design.md` §2: a part imports itself and what is lower, never its equals and never higher.
- * `home` (folders, keys, lock) stands beside the stores; the composition root and the shells stand on top.
+ * `home` (folders, keys, lock) stands beside the stores; the composition root and the shells stand on top. `text` is how
+ * text is cut and searched, below the stores that both need it.
  */
 const ranks: Readonly<Record<string, number>> = {
   contract: 0,
   base: 1,
   canonical: 2,
   sqlite: 2,
-  lethe: 3,
-  charon: 3,
-  ledger: 3,
-  home: 3,
-  backup: 4,
-  commands: 5,
-  transports: 6,
-  app: 7,
-  shells: 8,
+  text: 3,
+  lethe: 4,
+  charon: 4,
+  ledger: 4,
+  home: 4,
+  backup: 5,
+  commands: 6,
+  transports: 7,
+  app: 8,
+  shells: 9,
 };
 
 /** Packages that only some parts may import; a part is a path prefix. */
@@ -70,17 +72,23 @@ export function findOrderViolations(tree: SourceTree): readonly Violation[] {
   });
 }
 
-/** `rules/` import only contract, base, canonical and rules of the same store, and no module of Node. */
+/** `rules/` import only contract, base, canonical, text and rules of the same store, and no module of Node. */
 export function findRuleFolderViolations(tree: SourceTree): readonly Violation[] {
   return forEachImport(tree, (file, found) => {
     const store = /^src-main\/(\w+)\/rules\//.exec(file.path)?.[1];
     if (store === undefined) return undefined;
     if (found.kind === 'builtin') return 'rules are pure';
     if (found.kind === 'package') return undefined;
-    const allowed = ['src-preload/contract/', 'src-main/base/', 'src-main/canonical/', `src-main/${store}/rules/`];
+    const allowed = [
+      'src-preload/contract/',
+      'src-main/base/',
+      'src-main/canonical/',
+      'src-main/text/',
+      `src-main/${store}/rules/`,
+    ];
     return allowed.some((prefix) => found.target.startsWith(prefix))
       ? undefined
-      : 'rules see contract, base and canonical only';
+      : 'rules see contract, base, canonical and text only';
   });
 }
 

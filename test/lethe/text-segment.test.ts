@@ -1,15 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lowerSimple, utf8Length } from '../../src-main/canonical/text.ts';
-import {
-  cutPieces,
-  foldText,
-  indexTokens,
-  needleGramsMax,
-  needleTokens,
-  pieceToken,
-} from '../../src-main/lethe/rules/segment.ts';
-import { contextTokens, parseSearch, searchNeedlesMax } from '../../src-main/lethe/rules/tokens.ts';
+import { indexTokens } from '../../src-main/lethe/rules/segment.ts';
+import { contextTokens } from '../../src-main/lethe/rules/tokens.ts';
+import { cutPieces, foldText, needleGramsMax, needleTokens, pieceToken } from '../../src-main/text/pieces.ts';
+import { parseSearch, searchNeedlesMax } from '../../src-main/text/search-query.ts';
 import { text } from './text-model.ts';
 
 const anyText = fc.oneof(

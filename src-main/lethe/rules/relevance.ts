@@ -2,17 +2,11 @@
 // which is ours (lethe.md §0.5): BM25 over the candidates, whole words before beginnings before inner parts, quotations
 // first. Scores of a search are no part of what a head reproduces.
 
+import { foldText, type Piece } from '../../text/pieces.ts';
+import { placesWeight } from '../../text/places.ts';
+import type { SearchQuery } from '../../text/search-query.ts';
 import type { MemoryFilter } from './memory-filter.ts';
-import {
-  contextText,
-  fieldText,
-  foldText,
-  type MemoryText,
-  type Piece,
-  type TextField,
-  textFields,
-} from './segment.ts';
-import type { SearchQuery } from './tokens.ts';
+import { contextText, fieldText, type MemoryText, type TextField, textFields } from './segment.ts';
 
 /** What the index knows of a filter: it keeps memories of one of the kinds that carry every one of the tags. */
 export type TextFilter = Pick<MemoryFilter, 'kinds' | 'tags'>;
@@ -54,8 +48,6 @@ export interface TextHits {
 }
 
 const fieldWeight: Record<TextField, number> = { content: 1, kind: 0.5, scope: 0.7, tags: 1.2 };
-const placesPerFieldMax = 8;
-const wordCharacter = /[\p{L}\p{N}\p{M}]/u;
 
 /** Looks for every needle of the query in every field; undefined when none is there. */
 export function findHits(query: SearchQuery, text: MemoryText): TextHits | undefined {
@@ -82,43 +74,6 @@ function findNeedle(needle: Piece, folded: readonly (readonly [TextField, string
     weight += found * fieldWeight[field];
   }
   return fields.length === 0 ? [] : [{ needle, fields, weight }];
-}
-
-/** Sum over the first places: 1 for a whole word, a run or a symbol, 0.7 for the beginning of a word, 0.4 inside one. */
-function placesWeight(needle: Piece, haystack: string): number {
-  const { text } = needle;
-  let weight = 0;
-  let places = 0;
-  for (
-    let at = haystack.indexOf(text);
-    at >= 0 && places < placesPerFieldMax;
-    at = haystack.indexOf(text, at + text.length)
-  ) {
-    const found = placeWeight(needle, haystack, at);
-    if (found === 0) continue;
-    weight += found;
-    places += 1;
-  }
-  return weight;
-}
-
-function placeWeight(needle: Piece, haystack: string, at: number): number {
-  if (needle.kind !== 'word') return 1;
-  const starts = !wordCharacter.test(characterBefore(haystack, at));
-  const ends = !wordCharacter.test(characterAt(haystack, at + needle.text.length));
-  if (starts && ends) return 1;
-  // Two letters inside a longer word say nothing.
-  if (needle.text.length < 3) return 0;
-  return starts ? 0.7 : 0.4;
-}
-
-function characterAt(text: string, at: number): string {
-  const code = text.codePointAt(at);
-  return code === undefined ? '' : String.fromCodePoint(code);
-}
-
-function characterBefore(text: string, at: number): string {
-  return [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? '';
 }
 
 /** How rare a needle is: in how many of how many memories it is thought to be. */
