@@ -4,10 +4,11 @@ import type { ConnectionState } from '../bridge/connection.ts';
 import { useEngineQuery, useLiveUpdates, usePlaces } from '../bridge/queries.tsx';
 import { useKeys } from '../ui/keys.tsx';
 import { goTo, useRoute } from '../ui/navigation.ts';
-import { parseRoute } from '../ui/routes.ts';
+import { formatRoute, parseRoute } from '../ui/routes.ts';
 import { Loading, Refused } from '../ui/states.tsx';
 import { Banners } from './banners.tsx';
 import { BottomBar } from './bottom-bar.tsx';
+import { Boundary } from './boundary.tsx';
 import { useDesk } from './desk-store.ts';
 import { NewProjectDialog } from './new-project.tsx';
 import { Palette } from './palette.tsx';
@@ -45,7 +46,11 @@ export function Frame({ status, connection }: FrameProps) {
       <main id="screen" className="mg-main" tabIndex={-1}>
         {projects.error !== null && <Refused refusal={projects.error} retry={() => void projects.refetch()} />}
         {projects.isPending && <Loading what="projects" />}
-        {projects.data !== undefined && <Screen route={route} project={project} status={status} />}
+        {projects.data !== undefined && (
+          <Boundary place={formatRoute(route)}>
+            <Screen route={route} project={project} status={status} />
+          </Boundary>
+        )}
       </main>
       <BottomBar status={status} connection={connection} />
       <Palette project={project} projects={list} />

@@ -211,6 +211,30 @@ describe('conflicts at the desk', () => {
     expect(Object.keys(await contents()).toSorted()).toEqual(['owner', 'port']);
   });
 
+  test('memory is filtered by what stands behind the button, and what is left out says why', async () => {
+    await desk.goTo('Memory');
+    await desk.button('More filters').click();
+    await desk.page.getByRole('combobox', { name: 'Scope' }).fill('people');
+    await desk.page.keyboard.press('Enter');
+    await desk.page.getByRole('combobox', { name: 'Last changed by' }).click();
+    await desk.page.getByRole('option', { name: 'Mira' }).click();
+    await desk.show('memory-filters');
+    await desk.page.keyboard.press('Escape');
+    await desk.page.keyboard.press('Escape');
+    await desk.button('More filters, 2 in use').waitFor();
+    const listed = desk.page.getByRole('list', { name: 'Memories' });
+    await listed.getByText('Ana owns the billing service.').waitFor();
+    expect(await listed.getByRole('listitem').count()).toBe(1);
+    await desk.page.getByText('Left out', { exact: true }).click();
+    const leftOut = desk.page.getByRole('list', { name: 'Left out' });
+    await leftOut
+      .getByText(/^superseded at /)
+      .first()
+      .waitFor();
+    await leftOut.getByRole('link', { name: /crane/ }).click();
+    await desk.page.getByRole('article', { name: 'Memory' }).getByText('superseded', { exact: true }).waitFor();
+  });
+
   test('branches stand where they are to main, and can be archived', async () => {
     await desk.goTo('Branches');
     await desk.sees(/\d+ behind/);

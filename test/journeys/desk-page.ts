@@ -18,6 +18,7 @@ export const screens = [
   'history',
   'inbox',
   'memory',
+  'memory-filters',
   'memory-past',
   'compare',
   'review',

@@ -1,5 +1,6 @@
 import { Button, MultiSelect, Popover, TagsInput, TextInput } from '@mantine/core';
 import { ListFilter } from 'lucide-react';
+import { useState } from 'react';
 import { visibilities } from '../../../src-preload/contract/changeset.ts';
 import { unspecified } from '../../../src-preload/contract/memory.ts';
 import { useEngineQuery } from '../../bridge/queries.tsx';
@@ -18,17 +19,19 @@ const trustHints = ['user_approved', 'inference', 'model_inference', unspecified
 export function MemoryFilters({ filter, change }: MemoryFiltersProps) {
   const people = useEngineQuery('principal.list', {});
   const status = useEngineQuery('engine.status', {});
+  const [opened, setOpened] = useState(false);
   const active = countHidden(filter);
   const set = (part: MemoryFilter): void => change(changed(filter, part));
-  const authors = [...(people.data?.principals ?? []), ...(status.data === undefined ? [] : [status.data.owner])].map(
-    ({ principal_id: value, name }) => ({ value: String(value), label: plainLine(name, 60) }),
-  );
+  const known = [...(people.data?.principals ?? []), ...(status.data === undefined ? [] : [status.data.owner])];
+  const names = new Map(known.map(({ principal_id: id, name }) => [String(id), plainLine(name, 60)]));
+  const authors = [...names].map(([value, label]) => ({ value, label }));
   return (
-    <Popover position="bottom-end" width={320} shadow="md" trapFocus withinPortal>
+    <Popover opened={opened} onChange={setOpened} position="bottom-end" width={320} shadow="md" trapFocus>
       <Popover.Target>
         <Button
           variant={active === 0 ? 'default' : 'light'}
           leftSection={<ListFilter size={14} aria-hidden />}
+          onClick={() => setOpened(!opened)}
           aria-label={active === 0 ? 'More filters' : `More filters, ${active} in use`}
         >
           {active === 0 ? 'Filters' : `Filters (${active})`}
