@@ -36,7 +36,7 @@ const recordedTypes = ['record', 'log', 'flag', 'task'] as const;
 const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
 
 /** Events that one search looks through. */
-const searchScanMax = 200_000;
+const searchScanMax = 50_000;
 
 /**
  * Records an event, of a session or of a project alone (`L246`); a flag that belongs to no thread opens one. Undefined for
@@ -109,19 +109,23 @@ function titleOf(content: string): string {
   return title;
 }
 
-/** The newest events that pass, and whether all were looked at. Throws INPUT_INVALID. */
+/**
+ * The newest events that pass, and whether all were looked at. Throws INPUT_INVALID.
+ * @param scanMax how many events are looked through, the newest first
+ */
 export function findEvents(
   db: ReadableDb,
   sieve: EventSieve,
   limit: number,
+  scanMax: number = searchScanMax,
 ): { readonly events: readonly ReviewedEventRow[]; readonly complete: boolean } {
   const bounded = {
     ...sieve,
     text: boundedText('q', sieve.text, queryBytesMax),
     tag: boundedText('tag', sieve.tag),
   };
-  const events = searchEvents(db, bounded, searchScanMax, limit);
-  return { events, complete: events.length >= limit || !hasEventsBeyond(db, sieve.projectId, searchScanMax) };
+  const events = searchEvents(db, bounded, scanMax, limit);
+  return { events, complete: events.length >= limit || !hasEventsBeyond(db, sieve.projectId, scanMax) };
 }
 
 /** Says that a flag was looked at, and by whom; undefined when there is no such flag. Throws INPUT_INVALID. */

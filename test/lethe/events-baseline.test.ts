@@ -291,6 +291,7 @@ test('L58 a changed byte of an event, of a baseline or of what the index made of
     ['memory_legacy_baselines', `event_ids = '[a","b"]'`, `event_ids = '["a","b"]'`],
     ['memory_ids', "memory_id = 'c' WHERE memory_id = 'b'", "memory_id = 'b' WHERE memory_id = 'c'"],
     ['memory_touches', "status = 0 WHERE memory = (SELECT number FROM memory_ids WHERE memory_id = 'b')", 'status = 1'],
+    ['memory_ids', "baseline = 0 WHERE memory_id = 'b'", 'baseline = 1'],
     ['memory_versions', "body = json_remove(body, '$.s')", "body = json_insert(body, '$.s', version)"],
   ] as const) {
     temp.db.exec(`DROP TRIGGER IF EXISTS ${table}_never_update`);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toOrder } from '../../src-main/lethe/rules/event-fields.ts';
 import type { AssemblyInput, EventInput, SessionInput } from '../../src-main/lethe/session-api.ts';
+import { findEvents } from '../../src-main/lethe/session-events.ts';
 import {
   deleteAssembliesBefore,
   deleteAssembliesBeyond,
@@ -168,6 +169,24 @@ test('L248 an assembly takes the head of its manifest, and no manifest of anothe
   });
   await expect(record((await pin('another')).manifest_id ?? '')).rejects.toMatchObject({ code: 'INPUT_INVALID' });
   await expect(record('nowhere')).rejects.toMatchObject({ code: 'MANIFEST_NOT_FOUND' });
+});
+
+test('T96 a search that did not look at every event says so', () => {
+  writeLegacyEvents(
+    temp.db,
+    Array.from({ length: 6 }, (_, index) => ({ event_id: `e${index}`, created_at: `2026-11-30T12:00:0${index}Z` })),
+  );
+  const search = (projectId: string, text: string, scanMax: number, limit = 9) => {
+    const { events, complete } = findEvents(temp.db, { projectId, text, eventType: '', tag: '' }, limit, scanMax);
+    return [events.map(({ event_id }) => event_id), complete];
+  };
+  for (const project of ['', 'demo']) {
+    expect(search(project, 'e1', 5)).toEqual([['e1'], false]);
+    expect(search(project, 'e0', 5)).toEqual([[], false]);
+    expect(search(project, 'e0', 6)).toEqual([['e0'], true]);
+    expect(search(project, 'of', 5, 2)).toEqual([['e5', 'e4'], true]);
+  }
+  expect(search('other', 'e0', 5)).toEqual([[], true]);
 });
 
 /** The statements that table functions run, explained. */

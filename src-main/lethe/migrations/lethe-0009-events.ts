@@ -36,7 +36,8 @@ CREATE TRIGGER ${table}_never_delete BEFORE DELETE ON ${table} BEGIN SELECT RAIS
  * change; what is said of one later (the review of a flag) has rows of its own. Columns that end in `_order` are the moment
  * beside them at a fixed width, to the nanosecond: their text order is the order of time. `tags` is a JSON array, or the text of
  * an older store, split on commas and spaces when read. `recorded_after` is the newest changeset number when the event was
- * written: a memory named later under the id of an event is that event's (`memory_ids.event`). `memory_baseline_seqs` are
+ * written: a memory named later under the id of an event is that event's (`memory_ids.event`); one that is named by no op but by
+ * the root of its project is of the baseline. `memory_baseline_seqs` are
  * the numbers that a project's root took beside its own, for the events which its own 65 536 could not hold.
  */
 export const lethe0009Events: Migration = {
@@ -187,7 +188,9 @@ CREATE TABLE lethe_assembly_feedback (
 CREATE INDEX lethe_assembly_feedback_of ON lethe_assembly_feedback (assembly, feedback);
 
 ALTER TABLE memory_ids ADD COLUMN event INTEGER REFERENCES lethe_events (event);
-CREATE INDEX memory_ids_of_events ON memory_ids (number) WHERE event IS NOT NULL;
+ALTER TABLE memory_ids ADD COLUMN baseline INTEGER NOT NULL DEFAULT 0
+  CHECK (baseline = 0 OR (baseline = 1 AND event IS NOT NULL));
+CREATE INDEX memory_ids_of_baselines ON memory_ids (number) WHERE baseline = 1;
 
 CREATE TABLE memory_baseline_seqs (
   seq INTEGER PRIMARY KEY CHECK (seq > 0),

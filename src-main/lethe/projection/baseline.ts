@@ -6,6 +6,7 @@ import { startVersion, type Version } from '../rules/overlay.ts';
 import { insertBaselineSeq } from '../tables/baselines.ts';
 import { insertPlace, nextChain, type Place } from '../tables/chains.ts';
 import { type EventRow, toFields } from '../tables/events.ts';
+import { insertBaselineId } from '../tables/memory-ids.ts';
 import type { Touch } from '../tables/touches.ts';
 import { type AppliedOps, writeApplied } from './apply.ts';
 import { derivePlace } from './extend.ts';
@@ -60,7 +61,8 @@ export function extendBaseline(
     for (let from = 0; from < group.events.length; from += eventsPerWrite) {
       const applied = applyBaseline(group, chain, from, from + eventsPerWrite);
       activeChange += applied.activeChange;
-      writeApplied(db, root.projectId, applied);
+      for (const [number, id] of applied.chosenIds) insertBaselineId(db, number, root.projectId, id);
+      writeApplied(db, root.projectId, { ...applied, chosenIds: new Map() });
     }
     const place = derivePlace(sight, group.seq, parents, chain, { touches: group.events, activeChange }, options);
     insertPlace(db, place);

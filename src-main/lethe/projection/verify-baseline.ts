@@ -7,7 +7,7 @@ import { findBaseline, listBaselineSeqs } from '../tables/baselines.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
 import { findEvent, toFields } from '../tables/events.ts';
-import { findChosenId } from '../tables/memory-ids.ts';
+import { findChosenId, isOfBaseline } from '../tables/memory-ids.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
 import { findVersion } from '../tables/versions.ts';
 import type { AppliedOps } from './apply.ts';
@@ -93,6 +93,7 @@ function verifyApplied(
   if (!isSame(versions, states)) report('the index does not have the states that its baseline makes');
   for (const [number, id] of chosenIds) {
     if (findChosenId(db, number) !== id) report('the index does not have the ids that its baseline gives');
+    if (!isOfBaseline(db, number)) report('the index does not know what is of its baseline');
     verifyEventOf(db, projectId, number, report);
   }
 }

@@ -6,7 +6,7 @@ import { listAttachmentsOfOps } from '../tables/attachments.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
 import { findEvent } from '../tables/events.ts';
-import { findChosenId, findEventOfId } from '../tables/memory-ids.ts';
+import { findChosenId, findEventOfId, isOfBaseline } from '../tables/memory-ids.ts';
 import { findRecencyPage } from '../tables/recency-pages.ts';
 import { endsOf, listEndsOfOps, listRelationshipsOfOps } from '../tables/relationships.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
@@ -64,7 +64,11 @@ export function verifyChangesetRows(
       report('a memory of it is known under another number');
   for (const [number, id] of applied.chosenIds)
     if (findChosenId(db, number) !== id) report('an id that it chose is not in the index');
-  for (const { memory, key } of byKey) if (memory === key) verifyEventOf(db, row.project_id, memory, report);
+  for (const { memory, key } of byKey) {
+    if (memory !== key) continue;
+    verifyEventOf(db, row.project_id, memory, report);
+    if (isOfBaseline(db, memory)) report('a memory of it is taken for one of a baseline');
+  }
   verifyPage(db, stored, report, options);
 }
 

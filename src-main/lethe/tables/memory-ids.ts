@@ -37,6 +37,14 @@ export function findEventOfId(db: ReadableDb, number: number): number | undefine
   );
 }
 
+/** Whether a memory was named by the root of its project, after an event. */
+export function isOfBaseline(db: ReadableDb, number: number): boolean {
+  return (
+    db.query<[number], { baseline: number }>('SELECT baseline FROM memory_ids WHERE number = ?').get(number)
+      ?.baseline === 1
+  );
+}
+
 /** An id that a caller chose, or that an event gave to the memory made of it. */
 export interface ChosenId {
   readonly number: number;
@@ -66,6 +74,14 @@ export function insertChosenId(db: WritableDb, number: number, projectId: string
     `INSERT INTO memory_ids (number, project_id, memory_id, event)
      VALUES (?, ?, ?, (SELECT event FROM lethe_events WHERE event_id = ? AND project_id = ?))`,
   ).run(number, projectId, memoryId, memoryId, projectId);
+}
+
+/** Keeps the id of an event of the project as that of the memory which a root makes of it. */
+export function insertBaselineId(db: WritableDb, number: number, projectId: string, eventId: string): void {
+  db.command<[number, string, string, string, string]>(
+    `INSERT INTO memory_ids (number, project_id, memory_id, event, baseline)
+     VALUES (?, ?, ?, (SELECT event FROM lethe_events WHERE event_id = ? AND project_id = ?), 1)`,
+  ).run(number, projectId, eventId, eventId, projectId);
 }
 
 /** The public id of a changeset number. */

@@ -80,10 +80,10 @@ const touchingJoin = `JOIN memory_changesets c ON c.seq = o.seq
   JOIN memory_places p ON p.seq = o.seq
   LEFT JOIN memory_touches t ON t.chain = p.chain AND t.key = o.op AND t.status IN (${live})`;
 
-/** Numbers that stand for baseline events: a memory was named by it, after an event, and it is no op. */
-const baselineJoin = `FROM memory_ids i
+/** Numbers that stand for baseline events. */
+const baselineJoin = `FROM memory_ids i INDEXED BY memory_ids_of_baselines
   JOIN memory_touches t ON t.memory = i.number AND t.key = i.number AND t.status IN (${live})
-  WHERE i.event IS NOT NULL AND NOT EXISTS (SELECT 1 FROM memory_changeset_ops o WHERE o.op = i.number)`;
+  WHERE i.baseline = 1`;
 const baselineColumns = 'i.number AS op, i.project_id AS projectId, t.memory AS memory, t.version AS version';
 
 /** Touches that a merge made without an op: numbers above those of its ops, each with a state of its own. */
