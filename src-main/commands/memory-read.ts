@@ -119,16 +119,12 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
         if (input.ref !== undefined) getServedRef(lethe, caller, input.project, input.ref);
       },
       run: async ({ input }) => {
-        // Where a ref stands is settled once: the pages that are tried for their size are of one head.
-        const headChangesetId =
-          input.head_changeset_id ??
-          (input.at === undefined ? getRef(lethe, input.project, input.ref).head_changeset_id : undefined);
         const read = (limit: number) =>
           lethe.getMemory({
             projectId: input.project,
             memoryId: input.memory_id,
             refName: input.ref,
-            headChangesetId,
+            headChangesetId: input.head_changeset_id,
             at: input.at,
             limit,
             cursor: input.cursor,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Op } from '../../src-preload/contract/changeset.ts';
 import {
   type ChangesetId,
+  changesetIdSchema,
   type MemoryId,
   mainRefName,
   memoryIdSchema,
@@ -21,14 +22,15 @@ import { findMemoryNumber } from './projection/identity.ts';
 import { listLineage, readLineagePage } from './projection/lineage.ts';
 import { readMadeBy } from './projection/made-by.ts';
 import { listRelatedOps, readRelationship } from './projection/relationships.ts';
-import { openSight, type Sight } from './projection/sight.ts';
+import { openSight, type Sight, sees } from './projection/sight.ts';
 import { findNewestTouch, isLive, isRetiredStatus } from './projection/state.ts';
 import { findWithheld } from './projection/withheld.ts';
 import { findRetiredReason } from './retired-reason.ts';
-import { decodeCursor, encodeCursor } from './rules/cursor.ts';
+import { cursorInvalid, decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { findSecondEnd } from './rules/op-ends.ts';
 import { restoredAt } from './rules/op-fields.ts';
 import type { Place } from './tables/chains.ts';
+import { findChangesetRow } from './tables/changesets.ts';
 import type { Touch } from './tables/touches.ts';
 import { withheldReason } from './withheld.ts';
 
@@ -63,7 +65,9 @@ export interface MemoryAnswer {
 export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   assert(input.limit >= 1 && input.limit <= listLimitMax, 'the limit of a lineage is checked at the door');
   const sight = openSight(db);
-  const { seq, changesetId: headChangesetId } = findHead(db, sight, input);
+  const cursor = input.cursor === undefined ? undefined : readCursor(input.memoryId, input.cursor);
+  const { seq, changesetId: headChangesetId } = findHead(db, sight, input, cursor?.head);
+  if (cursor !== undefined && cursor.head !== headChangesetId) throw cursorInvalid();
   const head = sight.places.get(seq);
   const number = findMemoryNumber(db, input.projectId, input.memoryId);
   const touch = number === undefined ? undefined : findNewestTouch(sight, [head], number);
@@ -77,10 +81,7 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
     );
   }
   const accepted = openAccepted(db);
-  const start =
-    input.cursor === undefined
-      ? { after: 0, below: Number.MAX_SAFE_INTEGER }
-      : readCursor(input.memoryId, headChangesetId, input.cursor);
+  const start: Position = cursor ?? { after: 0, below: Number.MAX_SAFE_INTEGER };
   const page =
     start.after === null
       ? { ops: new Map<number, readonly Touch[]>(), next: undefined }
@@ -104,13 +105,23 @@ export function readMemory(db: ReadableDb, input: MemoryInput): MemoryAnswer {
   };
 }
 
-function findHead(db: ReadableDb, sight: Sight, input: MemoryInput): Pick<SelectedHead, 'seq' | 'changesetId'> {
+/** The head that is asked for; without one the ref's, or the earlier one of the ref that a cursor pins. */
+function findHead(
+  db: ReadableDb,
+  sight: Sight,
+  input: MemoryInput,
+  pinned: ChangesetId | undefined,
+): Pick<SelectedHead, 'seq' | 'changesetId'> {
   const { projectId, headChangesetId, refName = mainRefName, at } = input;
-  if (headChangesetId === undefined || at !== undefined)
-    return selectHead(db, { projectId, refName, headChangesetId, at }, sight);
-  const row = getChangesetRow(db, headChangesetId, 'head_changeset_id');
-  if (row.project_id !== projectId) throw changesetNotFound(headChangesetId, 'head_changeset_id');
-  return { seq: row.seq, changesetId: headChangesetId };
+  if (headChangesetId !== undefined && at === undefined) {
+    const row = getChangesetRow(db, headChangesetId, 'head_changeset_id');
+    if (row.project_id !== projectId) throw changesetNotFound(headChangesetId, 'head_changeset_id');
+    return { seq: row.seq, changesetId: headChangesetId };
+  }
+  const selected = selectHead(db, { projectId, refName, headChangesetId, at }, sight);
+  const row = at !== undefined || pinned === undefined ? undefined : findChangesetRow(db, pinned);
+  if (pinned === undefined || row?.project_id !== projectId || !sees(sight, selected.seq, row.seq)) return selected;
+  return { seq: row.seq, changesetId: pinned };
 }
 
 /** What one op did: before it the memory that it retired or changed, if that was active; after it the one that lives on. */
@@ -161,11 +172,11 @@ function writeCursor(memory: MemoryId, head: ChangesetId, { after, below }: Posi
   return encodeCursor({ of: 'memory', memory, head, after, below });
 }
 
-function readCursor(memory: MemoryId, head: ChangesetId, cursor: string): Position {
+function readCursor(memory: MemoryId, cursor: string): Position & { readonly head: ChangesetId } {
   const schema = z.strictObject({
     of: z.literal('memory'),
     memory: z.literal<string>(memory),
-    head: z.literal<string>(head),
+    head: changesetIdSchema,
     after: z.int().min(1).nullable(),
     below: z.int().min(1).nullable(),
   });

@@ -52,6 +52,28 @@ test('P38 a context, a search and one memory are read at a moment, and a moment 
   }
 });
 
+test('P38 the pages of one memory are of the head of the first, also when its ref has moved', async () => {
+  const engine = await tempEngine();
+  const { caller, ref, head } = await stage(engine);
+  const change = async (parent: string, content: string): Promise<string> => {
+    const ops = [{ ordinal: 0, op_type: 'correct_memory' as const, target_event_id: 'green', payload: { content } }];
+    const input = { ...commitInput('demo', { ref, head: parent }), ops };
+    return (await engine.run(caller, 'memory.changeset_create', input)).changeset_id;
+  };
+  let tip = head;
+  for (let round = 0; round < 60; round += 1) tip = await change(tip, `round ${round}`);
+  const asked = { project: 'demo', ref, memory_id: 'green' };
+  const first = await engine.run(caller, 'memory.get', asked);
+  await change(tip, 'later');
+  const second = await engine.run(caller, 'memory.get', { ...asked, cursor: first.next_cursor });
+  expect([first, second].map((page) => page.head_changeset_id)).toEqual([tip, tip]);
+  expect(first.lineage.length + second.lineage.length).toBe(61);
+  for (const other of [{ head_changeset_id: head }, { memory_id: 'black' }, { ref: 'refs/shared/main' }]) {
+    const refused = await engine.refusal(caller, 'memory.get', { ...asked, ...other, cursor: first.next_cursor });
+    expect([other, refused.code]).toEqual([other, 'CURSOR_INVALID']);
+  }
+});
+
 test('P38 one memory of a ref that is not served is refused by its ref', async () => {
   const engine = await tempEngine();
   const { ref } = await stage(engine);
