@@ -7,8 +7,10 @@ import type { Log } from '../base/log.ts';
 import type { Signer } from '../canonical/signature.ts';
 import { type Batch, createBatch } from '../sqlite/batch.ts';
 import type { Connection } from '../sqlite/driver.ts';
+import type { Migration } from '../sqlite/migrate.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openSnapshots } from '../sqlite/snapshots.ts';
+import type { StoreFile } from '../sqlite/store-file.ts';
 import type { Lethe } from './api.ts';
 import { conflictVerbs } from './conflict-verbs.ts';
 import { gatewayVerbs } from './gateway.ts';
@@ -45,6 +47,14 @@ export interface LetheOptions {
   readonly onEvents: (events: readonly EngineEvent[]) => void;
   readonly log: Log;
   readonly tuning?: StoreTuning | undefined;
+  /** What follows Lethe's own steps in the one list of `lethe.db` (`lethe.md` §0.7): those of the other store in the file. */
+  readonly furtherMigrations?: readonly Migration[] | undefined;
+}
+
+/** An open store, and its file for the other store that lives in it. Closing the one closes the other. */
+export interface OpenLethe {
+  readonly lethe: Lethe;
+  readonly file: StoreFile<EngineEvent>;
 }
 
 /** Shortest merge key that is taken (`lethe.md` §8). */
@@ -55,15 +65,29 @@ const mergeKeyBytesMin = 32;
  * Throws HOME_INVALID and STORE_UNAVAILABLE as `openStore` does, KEYS_INVALID for a merge key that is too short.
  */
 export function openLethe(options: LetheOptions): Lethe {
+  return openLetheFile(options).lethe;
+}
+
+/** The same, with the file for the store that shares it. */
+export function openLetheFile(options: LetheOptions): OpenLethe {
   requireMergeKeys(options.mergeKeys);
+  const migrations = migrationsOf(options);
   const connection = options.readOnly
-    ? openStoreReadOnly(options.path, letheMigrations, options.tuning)
-    : openStore(options.path, letheMigrations, options.clock, options.tuning);
-  return letheOver(connection, options);
+    ? openStoreReadOnly(options.path, migrations, options.tuning)
+    : openStore(options.path, migrations, options.clock, options.tuning);
+  return letheFileOver(connection, options);
 }
 
 /** The verbs over an open connection, which `close` closes. */
 export function letheOver(connection: Connection, options: LetheOptions): Lethe {
+  return letheFileOver(connection, options).lethe;
+}
+
+function migrationsOf({ furtherMigrations = [] }: LetheOptions): readonly Migration[] {
+  return [...letheMigrations, ...furtherMigrations];
+}
+
+function letheFileOver(connection: Connection, options: LetheOptions): OpenLethe {
   const context: VerbContext = {
     clock: options.clock,
     ids: options.ids,
@@ -78,10 +102,10 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
   });
   const read: ReadVerb = (verb) => connection.reading(() => verb(connection));
   const write: Write = options.readOnly ? refuseWrite : (verb) => batch.write(verb);
-  const snapshots = openSnapshots(() => openStoreReadOnly(options.path, letheMigrations, options.tuning));
+  const snapshots = openSnapshots(() => openStoreReadOnly(options.path, migrationsOf(options), options.tuning));
   const textHealth = openTextHealth();
   let closed = false;
-  return {
+  const lethe: Lethe = {
     ...projectVerbs(read, write, context),
     ...historyVerbs(read, write, context),
     ...mergeVerbs(read, write, context),
@@ -99,6 +123,7 @@ export function letheOver(connection: Connection, options: LetheOptions): Lethe 
       closeLethe(connection, batch, options.readOnly);
     },
   };
+  return { lethe, file: { readOnly: options.readOnly, read, write, snapshots } };
 }
 
 function refuseWrite(): Promise<never> {

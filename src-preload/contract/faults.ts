@@ -20,6 +20,7 @@ export const faultKindByCode = {
   SELF_REVIEW: 'denied',
   SELF_APPROVAL: 'denied',
   NOT_ORIGINATOR: 'denied',
+  CONSOLIDATION_POLICY_AMEND_FORBIDDEN: 'denied',
   ATTRIBUTION_FORGED: 'denied',
   MERGE_AUTHORIZATION_REFUSED: 'denied',
   ORIGINATOR_MAY_NOT_MERGE: 'denied',
@@ -43,6 +44,8 @@ export const faultKindByCode = {
   CHANGES_REQUESTED: 'conflict',
   PRINCIPAL_EXISTS: 'conflict',
   OBOL_REVOKED: 'conflict',
+  MEMORY_LEDGER_VERSION_CONFLICT: 'conflict',
+  CUSTODY_STATE: 'conflict',
 
   // what was sent cannot be used
   INPUT_INVALID: 'invalid',
@@ -59,6 +62,11 @@ export const faultKindByCode = {
   CONTENT_TYPE_REFUSED: 'invalid',
   QUOTA: 'invalid',
   IMPORT_REFUSED: 'invalid',
+  MEMORY_KEY_INVALID: 'invalid',
+  MEMORY_VALUE_TOO_LARGE: 'invalid',
+  MEMORY_QUERY_REQUIRED: 'invalid',
+  CONSOLIDATION_POLICY_PARAMS_INVALID: 'invalid',
+  CONSOLIDATION_POLICY_TEMPLATE_INVALID: 'invalid',
 
   // no such thing, or none that the caller may see
   PROJECT_NOT_FOUND: 'not_found',
@@ -72,6 +80,8 @@ export const faultKindByCode = {
   STATE_NOT_FOUND: 'not_found',
   CONFLICT_NOT_FOUND: 'not_found',
   SESSION_NOT_FOUND: 'not_found',
+  MEMORY_KEY_NOT_FOUND: 'not_found',
+  CONSOLIDATION_POLICY_NOT_FOUND: 'not_found',
 
   READ_ONLY: 'read_only',
 
@@ -87,6 +97,8 @@ export const faultKindByCode = {
   RATE_LIMITED: 'unavailable',
   TIMED_OUT: 'unavailable',
   CLOSED: 'unavailable',
+  MEMORY_LEDGER_UNAVAILABLE: 'unavailable',
+  MEMORY_SEARCH_UNAVAILABLE: 'unavailable',
   INTEGRITY_MISMATCH: 'unavailable',
   INTERNAL: 'unavailable',
 } as const satisfies Record<string, FaultKind>;
