@@ -11,7 +11,7 @@ import {
   readCommon,
 } from './detection-positions.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
-import { findLiveHeir, type PartedSides } from './projection/common-state.ts';
+import { followHeirs, type PartedSides } from './projection/common-state.ts';
 import type { Sight } from './projection/sight.ts';
 import { isLive, seesTouch } from './projection/state.ts';
 import { detectDecision } from './rules/detect/decision.ts';
@@ -136,7 +136,7 @@ function isOfOneLineage({ sight, parted }: Comparison, { leftNumber, rightNumber
     const other = side === 'left' ? 'right' : 'left';
     const there = parted.touched.get(from)?.[side];
     if (there === undefined || isLive(there) || seesTouch(sight, [parted[other]], there)) return false;
-    return findLiveHeir(sight, parted[side], from)?.memory === to;
+    return followHeirs(sight, parted[side], from).live?.memory === to;
   };
   return becomes(leftNumber, rightNumber, 'right') || becomes(rightNumber, leftNumber, 'left');
 }

@@ -1,11 +1,12 @@
 import type { AcceptedReader } from './projection/accepted.ts';
 import { listBereft, successorOf } from './projection/bereft.ts';
-import { findLiveHeir, findNewestCommonTouch, type PartedSides } from './projection/common-state.ts';
+import { findNewestCommonTouch, followHeirs, type PartedSides } from './projection/common-state.ts';
 import type { Sight } from './projection/sight.ts';
-import { findNewestTouch, isLive } from './projection/state.ts';
+import { findNewestTouch, isLive, isLiveStatus } from './projection/state.ts';
 import type { FindingBook } from './rules/detect/finding.ts';
 import { detectBereft, detectThreeWay, type SideState, type ThreeWayStates } from './rules/detect/three-way.ts';
 import { seqOf } from './rules/numbers.ts';
+import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
 
 /**
@@ -27,8 +28,11 @@ export function detectOfOneMemory(
     }
   }
   for (const bereft of listBereft(sight, sides.left.seq, sides.right.seq).keys()) {
-    const memory = standingFor(sight, sides, bereft);
-    if (found.has(bereft) || found.has(memory)) continue;
+    const onLeft = followHeirs(sight, sides.left, bereft);
+    const onRight = followHeirs(sight, sides.right, bereft);
+    // What is decided about one of those that stand for it decides about it.
+    if ([...onLeft.followed, ...onRight.followed].some((memory) => found.has(memory))) continue;
+    const memory = retiredBy(sight, sides.right, onLeft.live) ?? retiredBy(sight, sides.left, onRight.live) ?? bereft;
     found.add(memory);
     const left = findNewestTouch(sight, [sides.left], memory);
     const right = findNewestTouch(sight, [sides.right], memory);
@@ -37,17 +41,10 @@ export function detectOfOneMemory(
   }
 }
 
-/** The memory that stands for a bereft one on the side that has it still, when the other side retired just that one. */
-function standingFor(sight: Sight, { left, right }: PartedSides, bereft: number): number {
-  for (const [own, other] of [
-    [left, right],
-    [right, left],
-  ] as const) {
-    const heir = findLiveHeir(sight, own, bereft);
-    const there = heir === undefined ? undefined : findNewestTouch(sight, [other], heir.memory);
-    if (heir !== undefined && there !== undefined && !isLive(there)) return heir.memory;
-  }
-  return bereft;
+/** The memory that stands for a bereft one on one side, when the other side retired just that one. */
+function retiredBy(sight: Sight, other: Place, heir: Touch | undefined): number | undefined {
+  const there = heir === undefined ? undefined : findNewestTouch(sight, [other], heir.memory);
+  return there === undefined || isLiveStatus(there.status) ? undefined : there.memory;
 }
 
 function statesOf(

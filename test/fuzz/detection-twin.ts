@@ -47,8 +47,8 @@ export function detectFromScratch(
     say(type, id, [id]);
   }
   for (const stays of bereftOf(store, left, right)) {
+    if ([...chainAt(sides.left, stays), ...chainAt(sides.right, stays)].some((id) => named.has(id))) continue;
     const id = standingFor(sides, stays);
-    if (named.has(stays) || named.has(id)) continue;
     named.add(id);
     say('delete_modify', id, [id]);
   }
@@ -123,14 +123,19 @@ function sorted(value: unknown): string {
   );
 }
 
+/** A memory and what it became, up to the first live one. */
+function chainAt(states: States, memory: string): ReadonlySet<string> {
+  const followed = new Set<string>();
+  for (let one: string | undefined = memory; one !== undefined && !followed.has(one); ) {
+    followed.add(one);
+    one = isLive(states.get(one)) ? undefined : states.get(one)?.heir;
+  }
+  return followed;
+}
+
 /** The first live one of a memory and what it became. */
 function heirAt(states: States, memory: string): string | undefined {
-  const followed = new Set<string>();
-  for (let one: string | undefined = memory; one !== undefined && !followed.has(one); one = states.get(one)?.heir) {
-    if (isLive(states.get(one))) return one;
-    followed.add(one);
-  }
-  return undefined;
+  return [...chainAt(states, memory)].find((one) => isLive(states.get(one)));
 }
 
 function standingFor({ left, right }: Sides, stays: string): string {

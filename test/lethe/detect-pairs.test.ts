@@ -13,6 +13,7 @@ import {
   supersede,
   type TempLethe,
 } from '../support/history-builder.ts';
+import { writeLegacyEvents } from '../support/legacy-events.ts';
 import { ours, type PartedHistory, partSides, theirs, told } from './detect-sides.ts';
 
 let temp: TempLethe;
@@ -300,5 +301,20 @@ describe('what is compared with what', () => {
     expect(detect()).toHaveLength(1);
     await history.mergeInto(theirs, ours);
     expect(detect()).toEqual([]);
+  });
+
+  test('L169 a memory from the time before changesets is compared once a changeset says it, and never by a default scope', async () => {
+    writeLegacyEvents(temp.db, [
+      { event_id: 'old', created_at: '2026-10-01T00:00:00Z', content: 'Decision: one' },
+      { event_id: 'older', created_at: '2026-09-01T00:00:00Z', content: 'Decision: none' },
+    ]);
+    const { history, detect } = await parted([], [], [decision('r', 'Decision: one', { scope: 'demo' })]);
+    expect(detect()).toEqual([]);
+    await history.commit(ours, [correct('old', { content: 'Decision: one ' })]);
+    expect(told(detect())).toEqual([['duplicate_content', 'old', 'r']]);
+    await history.commit(ours, [correct('old', { content: 'Decision: two' })]);
+    expect(detect()).toEqual([]);
+    await history.commit(ours, [correct('old', { scope: 'demo' })]);
+    expect(told(detect())).toEqual([['contradictory_decision', 'old', 'r']]);
   });
 });

@@ -86,17 +86,21 @@ export function findNewestCommonTouch(sight: Sight, left: Place, right: Place, m
 const followedMax = 1_000;
 
 /**
- * The live memory that one became at a head, over corrections to a new id, replacements and marks of duplicates: itself when
- * it is live, undefined when nothing came in its place.
+ * A memory and what became of it at a head, over corrections to a new id, replacements and marks of duplicates: up to the
+ * first one that is live there, if one is.
  */
-export function findLiveHeir(sight: Sight, head: Place, memory: number): Touch | undefined {
+export function followHeirs(
+  sight: Sight,
+  head: Place,
+  memory: number,
+): { readonly followed: ReadonlySet<number>; readonly live: Touch | undefined } {
   const followed = new Set<number>();
   for (let one: number | undefined = memory; one !== undefined && !followed.has(one); ) {
-    if (followed.size === followedMax) return undefined;
+    if (followed.size === followedMax) break;
     followed.add(one);
     const touch = findNewestTouch(sight, [head], one);
-    if (isLive(touch)) return touch;
+    if (isLive(touch)) return { followed, live: touch };
     one = touch === undefined ? undefined : successorOf(sight.db, touch);
   }
-  return undefined;
+  return { followed, live: undefined };
 }
