@@ -146,6 +146,8 @@ describe('a merge', () => {
     expect(advance).toMatchObject({ strategy: 'cherry_pick', new_head: pick.changeset_id });
     expect(temp.lethe.isAncestor(one.changeset_id, history.head(main))).toBe(false);
     expect(temp.lethe.totalActive(history.head(main))).toBe(1);
+    await temp.lethe.advance(requestTo(await mergeOf(branch), { strategy: 'merge_commit' }));
+    expect(temp.lethe.totalActive(history.head(main))).toBe(2);
     expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
   });
 

@@ -79,6 +79,15 @@ describe('what both sides changed', () => {
     await verified();
   });
 
+  test('L143 a picked copy means what it was picked from, text and evidence', async () => {
+    const source = await history.commit(theirs, [addAs('new', 'a new one'), attachEvidence('new', { note: 'n' })]);
+    const picked = { cherrypicked_from: source.changeset_id };
+    await history.commit(ours, [addAs('new', 'a new one', picked), attachEvidence('new', { note: 'n', ...picked })]);
+    await merge([]);
+    expect(get('new')).toMatchObject({ content: 'a new one', evidence: [{ note: 'n', ...picked }] });
+    await verified();
+  });
+
   test('L143 both gave a memory up: that is the same, and no op is asked for', async () => {
     await history.commit(ours, [supersede('plan')]);
     await history.commit(theirs, [supersede('plan')]);

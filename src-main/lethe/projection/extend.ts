@@ -29,9 +29,9 @@ export interface ProjectedChangeset {
 }
 
 /**
- * What to do about a merge that leaves memories undecided: refuse it (`L23`), or make of them what its ops would, and what the
- * ops of the second side, applied over the states of the first, make of the rest (`L144`). Only an import overrides: its
- * merges were made elsewhere. Everything that a door commits is refused.
+ * What to do about a merge that leaves memories undecided: refuse it (`L23`), or take it in and make of each what the ops of its
+ * second side, applied over the states of the first, make of it (`L151`). Only an import overrides: its merges were made
+ * elsewhere. What comes in by a door is refused.
  */
 export type WhenUndecided = 'refuse' | 'override';
 

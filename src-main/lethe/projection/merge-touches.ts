@@ -15,10 +15,9 @@ import { findNewestTouch, isLive, isLiveStatus } from './state.ts';
 const mergeTouchesMax = opsPerChangeset - opsMax;
 
 /**
- * What a changeset does to the index with the touches of a merge that is silent about contested memories (`L144`): one for
+ * What a changeset does to the index with the touches of a merge that is silent about contested memories (`L151`): one for
  * each of them, and one for each memory that corrections of the second side made of them, in the order of their ids,
- * numbered behind the ops. Nothing where nothing is contested. Throws INPUT_INVALID when
- * there are more than fit.
+ * numbered behind the ops. Nothing where nothing is contested. Throws INPUT_INVALID when there are more than fit.
  */
 export function withMergeTouches(
   sight: Sight,

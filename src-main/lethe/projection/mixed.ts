@@ -73,12 +73,13 @@ function opsBehind(sight: Sight, ranges: readonly ChainRange[], memories: readon
 /** The memories that corrections of the right side made of some, and of those, and so on (`L144`). */
 export function madeOf(sight: Sight, { left, right }: TwoSides, memories: readonly number[]): readonly number[] {
   const ranges = rangesBeyond(sight, right, left);
+  const asked = new Set(memories);
   const made = new Set(memories);
   for (const memory of made) {
     for (const touch of touchesWithin(sight, ranges, memory))
       if (touch.linked !== undefined && isCorrection(touch)) made.add(touch.linked);
   }
-  return [...made].filter((memory) => !memories.includes(memory));
+  return [...made].filter((memory) => !asked.has(memory));
 }
 
 /** The touches of one memory in runs of chains, in no particular order. */

@@ -4,7 +4,7 @@ import type { AttachmentList } from '../rules/attachments.ts';
 import { findFirstEnd } from '../rules/op-ends.ts';
 import { restoredAt } from '../rules/op-fields.ts';
 import { hasContent, overlayVersion, readVersion, type Version } from '../rules/overlay.ts';
-import type { Touch, TouchStatus } from '../tables/touches.ts';
+import { findTouch, type Touch, type TouchStatus } from '../tables/touches.ts';
 import { readPayload } from '../tables/versions.ts';
 import { withAttached } from './attached.ts';
 import { type Draft, type Found, findMemory, findNumber, keyOf, nameMemory, type PlacedOp } from './draft.ts';
@@ -16,10 +16,15 @@ export type Change = Pick<Touch, 'memory' | 'version' | 'status' | 'linked'>;
 
 /**
  * What one op changes (`lethe.md` §5.6), at most two memories; a later change of the same memory stands. The draft has
- * taken the changes in. An op that finds no target changes nothing, as in the replay.
+ * taken the changes in. An op that finds no target changes nothing, as in the replay; one that is applied again changes
+ * nothing that it did not change before.
  */
 export function applyOp(draft: Draft, placed: PlacedOp): readonly Change[] {
-  const byMemory = new Map(changesOf(draft, placed).map((change) => [change.memory, change]));
+  const byMemory = new Map(
+    changesOf(draft, placed)
+      .filter(({ memory }) => !draft.isReplay || findTouch(draft.sight.db, memory, keyOf(placed)) !== undefined)
+      .map((change) => [change.memory, change]),
+  );
   const changes = [...byMemory.values()].map((change) => {
     const other = [...byMemory.keys()].find((memory) => memory !== change.memory);
     return { ...change, linked: other ?? change.linked };

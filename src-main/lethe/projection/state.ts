@@ -23,8 +23,8 @@ export function seesTouch(sight: Sight, heads: readonly Place[], touch: Touch): 
 }
 
 /**
- * The newest touch of a memory that one of the heads sees: its state there (`L86`). The touches of one memory that a head
- * sees form a line by ancestry, because a merge whose sides both touched it is refused. Reads one touch where nothing newer
+ * The newest touch of a memory that one of the heads sees: its state there (`L86`). A merge of sides that both touched it is
+ * one of its touches, unless both mean the same: then the newer of theirs stands (`L143`). Reads one touch where nothing newer
  * was made elsewhere; after some unseen ones (`unseenTouchesMax`) it asks each chain that touched the memory instead.
  * @param below only touches by earlier ops than this one count
  */

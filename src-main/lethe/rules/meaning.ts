@@ -2,14 +2,27 @@ import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import type { AcceptedMemory } from '../../../src-preload/contract/memory.ts';
 import { encodeCanonical } from '../../canonical/json.ts';
 
-/** What a state says, apart from the changesets that made it so: equal meanings are no conflict (`lethe.md` §0.3). */
+/**
+ * What a state says, apart from the changesets that made it so and from whether it was picked from another line: equal
+ * meanings are no conflict (`lethe.md` §0.3).
+ */
 export function meaningOf(memory: AcceptedMemory): JsonObject {
-  const meaning: Record<string, JsonObject[string]> = {};
-  for (const [name, value] of Object.entries(memory)) {
-    if (value !== undefined && name !== 'introduced_changeset_id' && name !== 'last_changeset_id')
-      meaning[name] = value;
-  }
-  return meaning;
+  const { introduced_changeset_id: _introduced, last_changeset_id: _last, ...shown } = memory;
+  const { payload = {}, evidence = [], verification = [], ...fields } = shown;
+  const said = unpicked(payload);
+  const meaning = {
+    ...fields,
+    ...(Object.keys(said).length === 0 ? {} : { payload: said }),
+    ...(evidence.length === 0 ? {} : { evidence: evidence.map(unpicked) }),
+    ...(verification.length === 0 ? {} : { verification: verification.map(unpicked) }),
+  };
+  const stated: Record<string, JsonObject[string]> = {};
+  for (const [name, value] of Object.entries(meaning)) if (value !== undefined) stated[name] = value;
+  return stated;
+}
+
+function unpicked({ cherrypicked_from: _, ...said }: JsonObject): JsonObject {
+  return said;
 }
 
 /** Whether two sides say the same of a memory; absent on both is the same. */

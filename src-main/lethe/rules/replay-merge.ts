@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { encodeCanonical } from '../../canonical/json.ts';
-import { shownFields } from './attachments.ts';
+import { type ShownFields, shownFields } from './attachments.ts';
 import type { ReplayedAttachment, ReplayedFound, ReplayedMemory, ReplayedState } from './replay-ops.ts';
 import { type Trie, trieDifferences, trieSet } from './trie.ts';
 
@@ -64,19 +65,28 @@ function isOver(entry: ReplayedEntry, older: ReplayedEntry): boolean {
   return false;
 }
 
-/** What is shown of a memory, apart from the changesets that made it so. */
+/** What is shown of a memory, apart from the changesets that made it so and from where it was picked. */
 function meaningOf(memory: ReplayedMemory): string {
   const { active: _active, introduced: _introduced, last, evidence, verification, ...said } = memory;
   const shown = {
     ...said,
     tags: [...(said.tags ?? [])],
+    payload: withoutPick(said.payload),
     isLegacy: last === '',
-    ...shownFields('evidence', evidence?.count ?? 0, walk(evidence)),
-    ...shownFields('verification', verification?.count ?? 0, walk(verification)),
+    evidence: listOf(shownFields('evidence', evidence?.count ?? 0, walk(evidence))),
+    verification: listOf(shownFields('verification', verification?.count ?? 0, walk(verification))),
   };
   return encodeCanonical(Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined)));
 }
 
-function* walk(newest: ReplayedAttachment | undefined): IterableIterator<ReplayedAttachment['payload']> {
+function* walk(newest: ReplayedAttachment | undefined): IterableIterator<JsonObject> {
   for (let link = newest; link !== undefined; link = link.previous) yield link.payload;
+}
+
+function listOf({ evidence, verification, ...totals }: ShownFields): JsonObject {
+  return { ...totals, list: [...(evidence ?? verification ?? [])].map(withoutPick) };
+}
+
+function withoutPick(payload: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(payload).filter(([key]) => key !== 'cherrypicked_from'));
 }

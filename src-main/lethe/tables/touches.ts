@@ -18,7 +18,7 @@ export type TouchStatus = (typeof touchStatuses)[number];
 /** Statuses in which a memory is live: shown, searched, and good for a target. */
 export const liveStatuses = ['active', 'deprecation_proposed'] as const satisfies readonly TouchStatus[];
 
-/** One change of one memory by one op, or by a merge that no op of it decides about (`L144`). */
+/** One change of one memory by one op, or by a merge that no op of it decides about (`L151`). */
 export interface Touch {
   readonly memory: number;
   /** Number of the op that changed it; of a merge without one, a number above those of its ops. */

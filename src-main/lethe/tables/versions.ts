@@ -29,7 +29,7 @@ export const versionQueries = {
   wantedPayloads: `SELECT p.op, p.body FROM json_each(?) wanted CROSS JOIN memory_op_payloads p ON p.op = wanted.value`,
 } as const;
 
-/** The row of a state that a correction, a proposed deprecation or an attachment made; a state that an op started has none. */
+/** The row of a state that grew out of another one, or was restored; a state that an op started has none. */
 export function findVersion(db: ReadableDb, version: number): Version | undefined {
   const row = db
     .query<[number], VersionRow>('SELECT version, body FROM memory_versions WHERE version = ?')
