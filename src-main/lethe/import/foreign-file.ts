@@ -110,7 +110,7 @@ function requireTable(db: ForeignDb, table: ForeignTable, columns: Map<string, r
     if (!rule.isOptional && !found.some((column) => column.name === name))
       throw importRefused(`its table ${table.name} has no column ${name}: it is no reference database`);
   }
-  const strange = found.find((column) => !(column.name in table.columns));
+  const strange = found.find((column) => !Object.hasOwn(table.columns, column.name));
   if (strange !== undefined)
     throw importRefused(`its table ${table.name} has a column that a reference database has not`);
   // Rows are read page by page along the key, which a declared key makes cheap.

@@ -8,14 +8,14 @@ import { nameForeignRow } from '../rules/foreign-row.ts';
 import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
 import { findEvent } from '../tables/events.ts';
-import { findImportOf, listImportedRefs } from '../tables/imports.ts';
+import { findImportOf, type ImportedRefRow, listImportedRefs } from '../tables/imports.ts';
 import { findProject } from '../tables/projects.ts';
 import { findRef } from '../tables/refs.ts';
 import type { ForeignFile } from './foreign-file.ts';
 import { countNewRecords } from './records.ts';
 import { importRefused } from './refusal.ts';
 import type { ForeignProject, ForeignSurvey } from './survey.ts';
-import type { ForeignRef } from './survey-git.ts';
+import type { ForeignRef, SurveyedChangeset } from './survey-git.ts';
 import { countNewSessionRows } from './write-sessions.ts';
 
 /** A ref of the file and the name under which it is created here. */
@@ -60,7 +60,8 @@ export interface ImportPlan {
  */
 export function planImport(db: ReadableDb, file: ForeignFile, survey: ForeignSurvey): ImportPlan {
   const sight = openSight(db);
-  const projects = survey.projects.map((project) => planProject(db, sight, survey, project));
+  const parts = groupSurvey(survey);
+  const projects = survey.projects.map((project) => planProject(db, sight, survey, parts, project));
   const newSessionRows = countNewSessionRows(db, file);
   const newRecords = countNewRecords(db, file);
   const changes = projects.map(({ mode, newChangesets, refs, newEvents }) =>
@@ -77,14 +78,33 @@ export function planImport(db: ReadableDb, file: ForeignFile, survey: ForeignSur
   };
 }
 
-function planProject(db: ReadableDb, sight: Sight, survey: ForeignSurvey, foreign: ForeignProject): PlannedProject {
+/** The history of a file by project. */
+interface SurveyParts {
+  readonly changesets: ReadonlyMap<string, readonly SurveyedChangeset[]>;
+  readonly refs: ReadonlyMap<string, readonly ForeignRef[]>;
+}
+
+function groupSurvey({ git }: ForeignSurvey): SurveyParts {
+  return {
+    changesets: Map.groupBy(git.changesets.values(), ({ projectId }) => projectId),
+    refs: Map.groupBy(git.refs, ({ projectId }) => projectId),
+  };
+}
+
+function planProject(
+  db: ReadableDb,
+  sight: Sight,
+  survey: ForeignSurvey,
+  parts: SurveyParts,
+  foreign: ForeignProject,
+): PlannedProject {
   const { projectId } = foreign;
   const isKnown = findProject(db, projectId) !== undefined;
   const root = survey.git.roots.get(projectId);
-  const { known, fresh } = countChangesets(db, survey, projectId);
-  const newEvents = countNewEvents(db, survey, projectId);
+  const { known, fresh } = countChangesets(db, parts.changesets.get(projectId) ?? []);
+  const newEvents = countNewEvents(db, projectId, survey.sessions.eventsOf.get(projectId) ?? []);
   const hasHistory = known + fresh > 0;
-  const all = survey.git.refs.filter((ref) => ref.projectId === projectId);
+  const all = parts.refs.get(projectId) ?? [];
   if (!hasHistory) {
     if (all.length > 0) throw importRefused(`project ${projectId} has refs and no changesets`);
     return {
@@ -107,7 +127,10 @@ function planProject(db: ReadableDb, sight: Sight, survey: ForeignSurvey, foreig
       `project ${projectId} is here already under another root, and that of the file stands on events: import it into a home of its own`,
     );
   }
-  const refs = isKnown ? all.filter((ref) => !isContained(db, sight, projectId, ref)) : all;
+  const earlier = Map.groupBy(listImportedRefs(db, projectId), (row) => row.original_name);
+  const refs = isKnown
+    ? all.filter((ref) => !isContained(db, sight, projectId, ref, earlier.get(ref.refName) ?? []))
+    : all;
   return {
     foreign,
     mode: isKnown ? 'beside' : 'whole',
@@ -121,19 +144,17 @@ function planProject(db: ReadableDb, sight: Sight, survey: ForeignSurvey, foreig
 
 function countChangesets(
   db: ReadableDb,
-  survey: ForeignSurvey,
-  projectId: ProjectId,
+  changesets: readonly SurveyedChangeset[],
 ): { readonly known: number; readonly fresh: number } {
   let [known, fresh] = [0, 0];
-  for (const changeset of survey.git.changesets.values()) {
-    if (changeset.projectId !== projectId) continue;
+  for (const changeset of changesets) {
     const row = findChangesetRow(db, changeset.changesetId);
     if (row === undefined) {
       fresh += 1;
       continue;
     }
     const isSame =
-      row.project_id === projectId &&
+      row.project_id === changeset.projectId &&
       row.integrity_digest === changeset.integrityDigest &&
       row.created_at === changeset.createdAt;
     if (!isSame) throw differs(gitTables.memory_changesets, { changeset_id: changeset.changesetId });
@@ -142,10 +163,9 @@ function countChangesets(
   return { known, fresh };
 }
 
-function countNewEvents(db: ReadableDb, survey: ForeignSurvey, projectId: string): number {
+function countNewEvents(db: ReadableDb, projectId: string, eventIds: readonly string[]): number {
   let fresh = 0;
-  for (const [eventId, owner] of survey.sessions.eventProjects) {
-    if (owner !== projectId) continue;
+  for (const eventId of eventIds) {
     const known = findEvent(db, eventId);
     if (known === undefined) fresh += 1;
     else if (known.project_id !== projectId) throw differs(sessionTables.events, { event_id: eventId });
@@ -158,10 +178,15 @@ function isHere(db: ReadableDb, changesetId: string): boolean {
 }
 
 /** Whether a ref brings nothing: its head is within main, the ref of its name, or a ref that an earlier import made of it. */
-function isContained(db: ReadableDb, sight: Sight, projectId: ProjectId, ref: ForeignRef): boolean {
+function isContained(
+  db: ReadableDb,
+  sight: Sight,
+  projectId: ProjectId,
+  ref: ForeignRef,
+  earlier: readonly ImportedRefRow[],
+): boolean {
   const head = findChangesetRow(db, ref.head);
   if (head === undefined) return false;
-  const earlier = listImportedRefs(db, projectId).filter((row) => row.original_name === ref.refName);
   return [mainRefName, ref.refName, ...earlier.map((row) => row.ref_name)].some((name) => {
     const here = findRef(db, projectId, name);
     return here !== undefined && sees(sight, here.headSeq, head.seq);

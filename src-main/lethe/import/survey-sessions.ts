@@ -17,6 +17,8 @@ export interface SessionSurvey {
   readonly events: readonly string[];
   /** Event id to its project. */
   readonly eventProjects: ReadonlyMap<string, string>;
+  /** Project id to its events, in the order of `events`. */
+  readonly eventsOf: ReadonlyMap<string, readonly string[]>;
   readonly checkpoints: number;
   readonly links: number;
 }
@@ -95,7 +97,7 @@ async function surveyEvents(
   projects: Map<string, ForeignProject>,
   sessions: ReadonlyMap<string, string>,
   threads: ReadonlyMap<string, string>,
-): Promise<Pick<SessionSurvey, 'events' | 'eventProjects'>> {
+): Promise<Pick<SessionSurvey, 'events' | 'eventProjects' | 'eventsOf'>> {
   const nodes = new Map<string, ForeignNode>();
   const eventProjects = new Map<string, string>();
   await read(sessionTables.events, (row) => {
@@ -116,7 +118,10 @@ async function surveyEvents(
     if (!projects.has(projectId.data)) projects.set(projectId.data, projectWithoutRow(projectId.data));
   });
   const ordered = orderForeign(nodes);
-  if (ordered.kind === 'ordered') return { events: ordered.changesetIds, eventProjects };
+  if (ordered.kind === 'ordered') {
+    const events = ordered.changesetIds;
+    return { events, eventProjects, eventsOf: Map.groupBy(events, (eventId) => eventProjects.get(eventId) ?? '') };
+  }
   const problem =
     ordered.kind === 'cycle' ? 'it is its own ancestor' : 'its parent_event_id names no event of the file';
   throw importRefused(`${nameForeignRow(sessionTables.events, { event_id: ordered.changesetId })}: ${problem}`);

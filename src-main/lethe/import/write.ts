@@ -53,7 +53,7 @@ export function writeImport(db: WritableDb, emit: Emit, context: VerbContext, wr
     emit({ kind: 'project_created', project_id });
   }
   writeHistory(db, writing, importId, whole);
-  for (const project of plan.projects) writeProject(db, emit, context, project, { writing, importId, importedAt });
+  for (const project of plan.projects) writeProject(db, emit, context, project, { writing, importId });
   writeRecords(db, file, importId);
 }
 
@@ -103,7 +103,7 @@ function baselineOf(
 ): readonly EventRow[] {
   const frozen = survey.baselines.get(projectId);
   const upTo = toOrder(rootCreatedAt);
-  const listed = frozen ?? survey.sessions.events.filter((id) => survey.sessions.eventProjects.get(id) === projectId);
+  const listed = frozen ?? survey.sessions.eventsOf.get(projectId) ?? [];
   return listed
     .flatMap((eventId) => findEvent(db, eventId) ?? [])
     .filter(({ created_order: order }) => frozen !== undefined || compareUtf8(order, upTo) <= 0)
@@ -116,7 +116,6 @@ function baselineOf(
 interface ProjectStamp {
   readonly writing: ImportWriting;
   readonly importId: string;
-  readonly importedAt: Timestamp;
 }
 
 /** Writes the refs of a project; one that has sessions and events only starts its memory here. */
