@@ -215,6 +215,8 @@ test('P15 no bearer token runs a command of the owner', async () => {
   const inputs: Record<string, unknown> = {
     'history.graph': { project: 'demo' },
     'store.verify_chain': { project: 'demo' },
+    'store.inspect_import': { file: '/nowhere/file.db' },
+    'store.import': { file: '/nowhere/file.db', content_digest: 'a'.repeat(64) },
     'conflict.list': { project: 'demo' },
     'ref.overview': { project: 'demo' },
     'ref.archive': { project: 'demo', ref_name: 'refs/topics/x', expected_head: unknownId },
