@@ -54,16 +54,17 @@ export async function lookForConflicts(
   const found = await detect(context, stored, targetHead);
   if (found.length === 0) return { ...nothing, drafts };
   const kept = await listKept(context, stored);
-  const conflicts = found.map((conflict) => withStatus(context, conflict, kept));
+  const rows = { byId: firstBy(kept, 'conflict_id'), byKey: firstBy(kept, 'conflict_key') };
+  const conflicts = found.map((conflict) => {
+    const row = rows.byId.get(conflict.conflict_id) ?? rows.byKey.get(conflict.conflict_key);
+    return row === undefined ? conflict : withStatus(context, conflict, row);
+  });
   return { conflicts, drafts, resolutions: await planAll(context, stored, targetHead, conflicts, drafts) };
 }
 
 /** What was kept for a proposal that is decided, each conflict as it was last; nothing of it is asked any more. */
 export async function recallConflicts(context: CharonContext, stored: StoredProposal): Promise<ConflictsNow> {
-  const newest = new Map<string, Conflict>();
-  for (const conflict of await listKept(context, stored)) {
-    if (!newest.has(conflict.conflict_key)) newest.set(conflict.conflict_key, conflict);
-  }
+  const newest = firstBy(await listKept(context, stored), 'conflict_key');
   const conflicts = severities
     .toReversed()
     .flatMap((severity) => [...newest.values()].filter((conflict) => conflict.severity === severity));
@@ -80,7 +81,11 @@ export async function detect(
   const picks = found.length === 0 ? undefined : await readPicks(context, stored.selected_ops);
   if (picks === undefined) return found;
   const memories = memoriesOfPicks(picks);
-  return found.filter((conflict) => memoryIdsOf(conflict).some((id) => memories.has(id)));
+  return found.filter((conflict) => {
+    const named = memoryIdsOf(conflict);
+    // One that blocks and names none is about more than could be compared: it may be about these as well.
+    return named.length === 0 ? conflict.severity === 'blocking' : named.some((id) => memories.has(id));
+  });
 }
 
 /** The three changesets of a proposal against a head of its target. */
@@ -116,12 +121,13 @@ async function listKept(context: CharonContext, stored: StoredProposal): Promise
   return kept;
 }
 
+/** Of conflicts that have the same there, the first. */
+function firstBy(conflicts: readonly Conflict[], field: 'conflict_id' | 'conflict_key'): ReadonlyMap<string, Conflict> {
+  return new Map(conflicts.toReversed().map((conflict) => [conflict[field], conflict]));
+}
+
 /** What is detected is open, unless what is kept under its id, or else under its key, was resolved and that stands. */
-function withStatus(context: CharonContext, conflict: Conflict, kept: readonly Conflict[]): Conflict {
-  const row =
-    kept.find(({ conflict_id: id }) => id === conflict.conflict_id) ??
-    kept.find(({ conflict_key: key }) => key === conflict.conflict_key);
-  if (row === undefined) return conflict;
+function withStatus(context: CharonContext, conflict: Conflict, row: Conflict): Conflict {
   const { proposal_id: proposalId, created_at: createdAt, resolved_at: resolvedAt, resolution_note: note } = row;
   const known = {
     ...conflict,

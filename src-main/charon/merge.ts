@@ -27,8 +27,8 @@ import { moveProposal, type StoredProposal } from './tables/proposals.ts';
 /**
  * Merges an approved proposal into its protected ref (`charon.md` §4, §5). Checked in this order: replay, recovery, separation of
  * duties, state, verdicts, what a merge would do now, conflicts without a resolution. Then: `merging`, the merge changeset when
- * one is needed, conflicts kept and resolved, a fresh signed envelope, the store's own checks and move, `completed`. Whatever refuses, the proposal is pending again and
- * nothing is lost. Throws as `Charon.merge` says.
+ * one is needed, conflicts kept and resolved, a fresh signed envelope, the store's own checks and move, `completed`. Whatever
+ * refuses, the proposal is pending again and nothing is lost. Throws as `Charon.merge` says.
  */
 export async function mergeProposal(
   context: CharonContext,
@@ -69,7 +69,7 @@ async function decideAndMerge(
 }
 
 /** A merge that was allowed, with everything that it was allowed upon. */
-export interface Attempting {
+interface Attempting {
   readonly caller: Caller;
   readonly now: ProposalNow;
   readonly authors: ProposalAuthors;
@@ -129,7 +129,7 @@ function beginAttempt(context: CharonContext, attempting: Attempting): Promise<M
   });
 }
 
-/** The head to move to: the proposal's own, or a changeset with the marker of a reviewed merge, or with the picked ops, and what settles the conflicts. */
+/** The head to move to: the proposal's own, or a changeset of the merge's own with what marks or picks and what settles. */
 async function prepareHead(
   context: CharonContext,
   attempting: Attempting,

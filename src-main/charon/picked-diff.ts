@@ -6,6 +6,7 @@ import {
 } from '../../src-preload/contract/diff.ts';
 import { type MemoryId, memoryIdSchema } from '../../src-preload/contract/ids.ts';
 import type { AcceptedMemory } from '../../src-preload/contract/memory.ts';
+import { Fault } from '../base/fault.ts';
 import type { CharonContext } from './context.ts';
 import { listMissingPicks, type PickedOp } from './picks.ts';
 import type { ProposalNow } from './proposal-now.ts';
@@ -15,7 +16,7 @@ import { isLive } from './rules/resolution-writing.ts';
 
 /**
  * What a cherry-pick changes, op by op, before → after: its ops as they will lie on the target's head, and nothing of what
- * else their branch holds. `cursor` is the place in the ops where a page goes on.
+ * else their branch holds. `cursor` is the place in the ops where a page goes on. Throws `CURSOR_INVALID`.
  */
 export async function readPickedDiff(
   context: CharonContext,
@@ -24,7 +25,7 @@ export async function readPickedDiff(
   cursor: string | undefined,
 ): Promise<SemanticDiff> {
   const items = await listItems(context, now);
-  const start = cursor === undefined ? 0 : Number(cursor);
+  const start = cursor === undefined ? 0 : parsePlace(cursor);
   const shown = items.slice(start, start + limit);
   const lists = Object.fromEntries(
     diffCategories.map((category) => [
@@ -40,6 +41,15 @@ export async function readPickedDiff(
     unresolved_conflicts: [],
     ...(start + shown.length < items.length ? { next_cursor: String(start + shown.length) } : {}),
   };
+}
+
+function parsePlace(cursor: string): number {
+  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
+  throw new Fault(
+    'CURSOR_INVALID',
+    'cursor does not belong to the proposal as it is now. Show it again without a cursor.',
+    { field: 'cursor' },
+  );
 }
 
 interface Told {

@@ -56,9 +56,10 @@ function changedSince(
     const before = findMemory(lethe, projectId, memoryId, from);
     const after = findMemory(lethe, projectId, memoryId, to, listLimitMax);
     if (before?.memory.last_changeset_id !== after?.memory.last_changeset_id) return true;
-    return (after?.relationships ?? []).some(
-      (one) => one.from_memory_id === memoryId && !lethe.isAncestor(one.changeset_id, from),
-    );
+    const related = after?.relationships ?? [];
+    // There may be others behind so many: what cannot be ruled out counts as changed.
+    if (related.length >= listLimitMax) return true;
+    return related.some((one) => one.from_memory_id === memoryId && !lethe.isAncestor(one.changeset_id, from));
   });
 }
 

@@ -265,6 +265,13 @@ describe('a cherry-pick and its target', () => {
           page.diff.memories_added.length + page.diff.corrections_proposed.length + page.diff.records_superseded.length,
       ),
     ).toEqual([2, 1]);
+    const foreign = Buffer.from(JSON.stringify([filed.proposal_digest, filed.target_head, 0, 'x'])).toString(
+      'base64url',
+    );
+    const wrong = { limit: 2, cursor: foreign };
+    expect(await codeOf(world.charon.charon.showProposal(world.owner, filed.proposal_id, wrong))).toBe(
+      'CURSOR_INVALID',
+    );
     await approveAndMerge(world, filed);
     for (const { memory_id: id, after } of [
       ...diff.corrections_proposed,
