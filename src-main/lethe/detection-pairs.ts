@@ -79,12 +79,14 @@ function* detectOfKey(
     const found = detectPair(key, pair, sides.projectId);
     if (found !== undefined && !isOfOneLineage(comparison, pair)) yield found;
   }
-  for (const pair of [
-    ...pairsOf(common.members, right.members, base, theirs),
-    ...pairsOf(common.members, left.members, base, ours),
-  ]) {
-    const found = detectPair(key, pair, sides.projectId);
-    if (found !== undefined) yield found;
+  for (const [members, side] of [
+    [right.members, theirs],
+    [left.members, ours],
+  ] as const) {
+    for (const pair of pairsOf(common.members, members, base, side)) {
+      const found = detectPair(key, pair, sides.projectId);
+      if (found !== undefined) yield found;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { compareUtf8 } from '../canonical/text.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
 import { listBereft, successorOf } from './projection/bereft.ts';
 import { findNewestCommonTouch, followHeirs, type PartedSides } from './projection/common-state.ts';
@@ -27,7 +28,8 @@ export function detectOfOneMemory(
       found.add(memory);
     }
   }
-  for (const bereft of listBereft(sight, sides.left.seq, sides.right.seq).keys()) {
+  const byId = (one: number, other: number): number => compareUtf8(accepted.memoryId(one), accepted.memoryId(other));
+  for (const bereft of [...listBereft(sight, sides.left.seq, sides.right.seq).keys()].toSorted(byId)) {
     const onLeft = followHeirs(sight, sides.left, bereft);
     const onRight = followHeirs(sight, sides.right, bereft);
     // What is decided about one of those that stand for it decides about it.
