@@ -25,11 +25,14 @@ export interface Timing {
   readonly samplesMs: readonly number[];
   /** Units of all workers a second, over the time that was spent working. */
   readonly perSecond: number;
+  /** Processor time of this process a unit, in milliseconds, all of its threads together: it hardly depends on what else runs. */
+  readonly cpuMs: number;
 }
 
 interface Turns {
   readonly samplesMs: number[];
   busyMs: number;
+  cpuMs: number;
 }
 
 /**
@@ -41,20 +44,21 @@ export async function race<Name extends string>(
   { rounds, turnMs }: RaceLength,
 ): Promise<(name: Name) => Timing> {
   const all = new Map<Name, Turns>();
-  for (const contestant of contestants) await takeTurn(contestant, turnMs / 4, { samplesMs: [], busyMs: 0 });
+  for (const contestant of contestants) await takeTurn(contestant, turnMs / 4, { samplesMs: [], busyMs: 0, cpuMs: 0 });
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of contestants) {
-      const turns = all.get(contestant.name) ?? { samplesMs: [], busyMs: 0 };
+      const turns = all.get(contestant.name) ?? { samplesMs: [], busyMs: 0, cpuMs: 0 };
       all.set(contestant.name, turns);
       await takeTurn(contestant, turnMs, turns);
     }
   }
   return (name) => {
-    const { samplesMs, busyMs } = all.get(name) ?? { samplesMs: [], busyMs: 0 };
+    const { samplesMs, busyMs, cpuMs } = all.get(name) ?? { samplesMs: [], busyMs: 0, cpuMs: 0 };
     return {
       name,
       samplesMs: samplesMs.toSorted((one, other) => one - other),
       perSecond: busyMs === 0 ? 0 : (samplesMs.length / busyMs) * 1_000,
+      cpuMs: samplesMs.length === 0 ? 0 : cpuMs / samplesMs.length,
     };
   };
 }
@@ -67,26 +71,42 @@ export function percentile(timing: Timing, share: number): number {
 
 async function takeTurn(contestant: Contestant, turnMs: number, turns: Turns): Promise<void> {
   const startedAt = performance.now();
+  const startedCpu = process.cpuUsage();
   const workers = Array.from({ length: contestant.workers }, (_, worker) =>
     work(contestant, worker, startedAt + turnMs, turns.samplesMs),
   );
-  const untimedMs = await Promise.all(workers);
-  turns.busyMs += performance.now() - startedAt - Math.max(...untimedMs);
+  const untimed = await Promise.all(workers);
+  turns.busyMs += performance.now() - startedAt - Math.max(...untimed.map(({ wallMs }) => wallMs));
+  // Where something is prepared one worker works alone, so that what its preparation took is known.
+  turns.cpuMs += cpuMsSince(startedCpu) - Math.max(...untimed.map(({ cpuMs }) => cpuMs));
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** What went into preparation. */
+interface Untimed {
+  wallMs: number;
+  cpuMs: number;
 }
 
 /** One worker until its turn is over; answers how much of it went into preparation. At least one unit is done. */
-async function work(contestant: Contestant, worker: number, until: number, samplesMs: number[]): Promise<number> {
-  let untimedMs = 0;
+async function work(contestant: Contestant, worker: number, until: number, samplesMs: number[]): Promise<Untimed> {
+  const untimed: Untimed = { wallMs: 0, cpuMs: 0 };
   do {
     if (contestant.prepare !== undefined) {
       const preparedFrom = performance.now();
+      const preparedCpu = process.cpuUsage();
       await contestant.prepare(worker);
-      untimedMs += performance.now() - preparedFrom;
+      untimed.wallMs += performance.now() - preparedFrom;
+      untimed.cpuMs += cpuMsSince(preparedCpu);
     }
     const startedAt = performance.now();
     const pending = contestant.once(worker);
     if (pending instanceof Promise) await pending;
     samplesMs.push(performance.now() - startedAt);
   } while (performance.now() < until);
-  return untimedMs;
+  return untimed;
 }

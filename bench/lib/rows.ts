@@ -17,6 +17,8 @@ const rowSchema = z.strictObject({
   p95_ms: z.number(),
   p99_ms: z.number(),
   per_second: z.number(),
+  /** Processor time of the workload's own process a unit. */
+  cpu_ms: z.number(),
   samples: z.int(),
   floor: ratioSchema.nullable(),
   peer: ratioSchema.nullable(),
@@ -56,6 +58,7 @@ export function toRow(workload: string, what: string, timing: Timing, verdict: V
     p95_ms: percentile(timing, 0.95),
     p99_ms: percentile(timing, 0.99),
     per_second: timing.perSecond,
+    cpu_ms: timing.cpuMs,
     samples: timing.samplesMs.length,
     floor: verdict.floor ?? null,
     peer: verdict.peer ?? null,

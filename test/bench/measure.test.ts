@@ -5,7 +5,10 @@ import { rateRatio, timeRatio, toRow } from '../../bench/lib/rows.ts';
 import { toTable } from '../../bench/lib/table.ts';
 import { queryClasses, queryOf, seededRandom, textOf } from '../../bench/lib/texts.ts';
 
-const timing = (name: string, samplesMs: readonly number[], perSecond: number) => ({ name, samplesMs, perSecond });
+const timing = (name: string, samplesMs: readonly number[], perSecond: number) => ({
+  ...{ name, samplesMs, perSecond },
+  cpuMs: 1.5,
+});
 
 test('a percentile is a sample that so many do not exceed', () => {
   const hundred = timing(
@@ -39,6 +42,24 @@ test('preparation is not timed, and workers work at the same time', async () => 
   expect(measured('four').perSecond).toBeGreaterThan(1_000 / 20 / 2);
 });
 
+test('processor time is that of the work alone, and of all who work together', async () => {
+  const spin = (ms: number): void => {
+    const from = process.cpuUsage();
+    for (let used = 0; used < ms * 1_000; ) used = process.cpuUsage(from).user + process.cpuUsage(from).system;
+  };
+  const measured = await race(
+    [
+      { name: 'prepared', workers: 1, prepare: () => spin(60), once: () => spin(10) },
+      { name: 'three', workers: 3, once: () => spin(10) },
+    ],
+    { rounds: 1, turnMs: 1 },
+  );
+  for (const name of ['prepared', 'three'] as const) {
+    expect(measured(name).cpuMs).toBeGreaterThan(9);
+    expect(measured(name).cpuMs).toBeLessThan(50);
+  }
+});
+
 test('a ratio says what it compares: rates as they are, times by a percentile', () => {
   const [ours, theirs] = [timing('ours', [2, 4], 300), timing('theirs', [1, 8], 100)];
   expect(rateRatio(ours, theirs)).toEqual({ to: 'theirs', by: 'rate', ratio: 3 });
@@ -53,7 +74,7 @@ test('the table has a line a row and says what was not reached', () => {
   const lines = toTable([result]).split('\n');
   expect(lines).toHaveLength(4);
   expect(new Set(lines.map((line) => line.length)).size).toBe(1);
-  expect(lines[2]).toMatch(/W0 .* ours .* ≥ 5 × the floor \| NO/);
+  expect(lines[2]).toMatch(/W0 .* ours .* 1\.5 .* ≥ 5 × the floor \| NO/);
 });
 
 test('texts are the same in every run, about 200 bytes, and each class of query but a miss quotes one', () => {
