@@ -12,7 +12,7 @@ import type { CharonContext } from './context.ts';
 import { memoriesOfPicks, readPicks } from './picks.ts';
 import { readPlanFacts } from './resolution-facts.ts';
 import { combinePlans } from './rules/combine-plans.ts';
-import { memoryIdsOf } from './rules/merge-shape.ts';
+import { aboutOf, memoryIdsOf } from './rules/merge-shape.ts';
 import { proposalOfNote } from './rules/resolution-note.ts';
 import { isThreeWay, planResolution } from './rules/resolution-plan.ts';
 import type { ResolutionPlan } from './rules/resolution-writing.ts';
@@ -51,9 +51,10 @@ export async function lookForConflicts(
   targetHead: ChangesetId,
 ): Promise<ConflictsNow> {
   const drafts = listDrafts(context.db, stored.proposal_id);
-  const found = await detect(context, stored, targetHead);
-  if (found.length === 0) return { ...nothing, drafts };
+  const detected = await detect(context, stored, targetHead);
+  if (detected.length === 0 && stored.selected_ops === null) return { ...nothing, drafts };
   const kept = await listKept(context, stored);
+  const found = [...detected, ...metAtMerge(stored, targetHead, detected, kept)];
   const rows = { byId: firstBy(kept, 'conflict_id'), byKey: firstBy(kept, 'conflict_key') };
   const conflicts = found.map((conflict) => {
     const row = rows.byId.get(conflict.conflict_id) ?? rows.byKey.get(conflict.conflict_key);
@@ -119,6 +120,25 @@ async function listKept(context: CharonContext, stored: StoredProposal): Promise
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return kept;
+}
+
+/**
+ * What an earlier attempt to merge a cherry-pick met between this head of the target and its copies, and what no detection
+ * between the two heads can show: their branch may have taken back later what they bring.
+ */
+function metAtMerge(
+  stored: StoredProposal,
+  targetHead: ChangesetId,
+  detected: readonly Conflict[],
+  kept: readonly Conflict[],
+): readonly Conflict[] {
+  if (stored.selected_ops === null) return [];
+  const known = new Set(detected.map(aboutOf));
+  const met = kept.filter(
+    ({ severity, status, left_changeset_id: left, right_changeset_id: right }) =>
+      severity === 'blocking' && status === 'open' && left === targetHead && right !== stored.head_changeset_id,
+  );
+  return [...firstBy(met, 'conflict_key').values()].filter((conflict) => !known.has(aboutOf(conflict)));
 }
 
 /** Of conflicts that have the same there, the first. */

@@ -3,7 +3,7 @@ import type { ChangesetId } from '../../src-preload/contract/ids.ts';
 import { type PlannedResolution, sidesOf } from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
 import type { ProposalNow } from './proposal-now.ts';
-import { memoryIdsOf, openConflicts } from './rules/merge-shape.ts';
+import { aboutOf, openConflicts } from './rules/merge-shape.ts';
 import { resolutionNote } from './rules/resolution-note.ts';
 import type { DetectionSides } from './store-port.ts';
 import type { StoredProposal } from './tables/proposals.ts';
@@ -65,8 +65,8 @@ export async function releaseContained(context: CharonContext, stored: StoredPro
 }
 
 /**
- * The resolution that a conflict was settled by: of the same key. Between a target and what was picked onto it the copies
- * say where they are from, which is part of the key; there it is the one about the same memories.
+ * The resolution that a conflict was settled by: of the same key. Between a target and what was picked onto it, what the
+ * resolutions wrote is said as well and may make it another key; there it is the one about the same memories.
  */
 function findSettling(
   conflict: Conflict,
@@ -75,6 +75,5 @@ function findSettling(
 ): PlannedResolution | undefined {
   const exact = resolutions.find(({ conflict: one }) => one.conflict_key === conflict.conflict_key);
   if (exact !== undefined || !isPick) return exact;
-  const about = (one: Conflict): string => JSON.stringify([one.conflict_type, memoryIdsOf(one).toSorted()]);
-  return resolutions.find(({ conflict: one }) => about(one) === about(conflict));
+  return resolutions.find(({ conflict: one }) => aboutOf(one) === aboutOf(conflict));
 }

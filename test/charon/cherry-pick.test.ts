@@ -145,12 +145,7 @@ describe('merging a cherry-pick', () => {
     await approveAndMerge(world, await pick(head, [0]));
     expect(await codeOf(pick(head, [0]))).toBe('INPUT_INVALID');
     const whole = await proposeHead(world, head);
-    for (const { conflict_key: key, severity } of (await show(world, whole)).conflicts)
-      if (severity === 'blocking')
-        await world.charon.charon.draftResolution(world.owner, whole.proposal_id, {
-          conflict_key: key,
-          choice: 'ours',
-        });
+    expect(whole.conflict_counts.blocking).toBe(0);
     await approveAndMerge(world, whole);
     expect(Object.values(acceptedInMain(world)).toSorted()).toEqual(['old', 'other', 'picked', 'rest']);
   });
@@ -236,6 +231,30 @@ describe('a cherry-pick and its target', () => {
       expect(ids.toSorted()).toEqual(left);
       expect(keptFor(world, filed.proposal_id).filter(({ status }) => status === 'open')).toEqual([]);
     }
+  });
+
+  test('C89 what only the copies are in conflict about is named by the merge, then shown, and can be settled', async () => {
+    const [first, head] = await branchOf(
+      [addAs('r', 'right', { kind: 'decision', scope: 's' })],
+      [supersede('r', { content: 'right, elsewhere', kind: 'decision', scope: 't' }, 'r2')],
+    );
+    if (first === undefined || head === undefined) throw new Error('two commits');
+    await land(world, [addAs('l', 'left', { kind: 'decision', scope: 's' })]);
+    const filed = await pick(head, [op(first, 0)]);
+    expect(filed.conflicts).toEqual([]);
+    await expect(approveAndMerge(world, filed)).rejects.toMatchObject({
+      code: 'OPEN_CONFLICT',
+      data: { memory_ids: ['l', 'r'] },
+    });
+    expect(await show(world, filed)).toMatchObject({
+      conflicts: [{ conflict_type: 'contradictory_decision', status: 'open' }],
+      conflict_counts: { unresolved: 1 },
+    });
+    await draft(world, filed, 'contradictory_decision', { choice: 'both', scope: 's/2' });
+    await approveAndMerge(world, filed);
+    expect(acceptedInMain(world)).toEqual({ l: 'left', m: 'old', n: 'other', r: 'right' });
+    expect(inMain(world, 'r').scope).toBe('s/2');
+    expect(keptFor(world, filed.proposal_id).filter(({ status }) => status === 'open')).toEqual([]);
   });
 
   test('C90 its changes are shown as its ops will lie on the target, and as they then do', async () => {

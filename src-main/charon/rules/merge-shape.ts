@@ -55,6 +55,11 @@ export function memoryIdsOf({ details }: Conflict): readonly string[] {
   return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string') : [];
 }
 
+/** What a conflict is about, whatever its sides say: equal for what is found between two heads and between one and copies. */
+export function aboutOf(conflict: Conflict): string {
+  return JSON.stringify([conflict.conflict_type, memoryIdsOf(conflict).toSorted()]);
+}
+
 /** The op that marks a merge changeset as reviewed (`charon.md` §4). */
 export function reviewedMergeMarker(proposalId: ProposalId, head: ChangesetId): Op {
   return {
