@@ -40,7 +40,8 @@ export function listBereft(sight: Sight, leftSeq: number, rightSeq: number): Rea
       const [onOwn, onBoth] = [standInsOf(sight, [own], stays), standInsOf(sight, [own, other], stays)];
       if (!onOwn.isLive || onBoth.isLive) continue;
       const known = bereft.get(stays) ?? new Set();
-      bereft.set(stays, new Set([...known, mark.memory, ...onOwn.followed, ...onBoth.followed]));
+      const onOther = standInsOf(sight, [other], stays);
+      bereft.set(stays, new Set([...known, mark.memory, ...onOwn.followed, ...onOther.followed, ...onBoth.followed]));
     }
   }
   return bereft;
