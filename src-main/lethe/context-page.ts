@@ -1,4 +1,5 @@
 import type { ReadableDb } from '../sqlite/driver.ts';
+import type { TextHealth } from '../text/health.ts';
 import type { MemorySieve } from './memory-sieve.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
 import { compareWays, findWay, type Turn } from './projection/line.ts';
@@ -10,7 +11,6 @@ import { readVersion } from './rules/overlay.ts';
 import type { Place } from './tables/chains.ts';
 import type { Touch } from './tables/touches.ts';
 import { openTextView } from './text-head.ts';
-import type { TextHealth } from './text-health.ts';
 import { matchContext } from './text-search.ts';
 
 /** Bounds of one page. A page that spends one ends there: it may be short and still have a next one. */

@@ -6,6 +6,7 @@ import { assert } from '../base/assert.ts';
 import { sha256Hex } from '../canonical/digest.ts';
 import { encodeCanonical } from '../canonical/json.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
+import { openTextHealth, type TextHealth } from '../text/health.ts';
 import type { ContextInput } from './api.ts';
 import { getChangesetRow } from './changeset-rows.ts';
 import { findExcluded } from './context-excluded.ts';
@@ -28,7 +29,6 @@ import { cursorInvalid, decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { pinnedFilter } from './rules/memory-filter.ts';
 import { seqOf } from './rules/numbers.ts';
 import { findPlace, type Place } from './tables/chains.ts';
-import { openTextHealth, type TextHealth } from './text-health.ts';
 import {
   liveAmong,
   type PinnedWithheld,

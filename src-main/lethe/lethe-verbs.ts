@@ -2,6 +2,7 @@ import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { WriteVerb } from '../sqlite/batch.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { Snapshots } from '../sqlite/snapshots.ts';
+import type { TextHealth } from '../text/health.ts';
 import { advanceRef } from './advance.ts';
 import { listProjectAdvances } from './advances.ts';
 import type { Lethe } from './api.ts';
@@ -29,7 +30,6 @@ import { findAdvanceOfProposal } from './tables/advances.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
-import type { TextHealth } from './text-health.ts';
 import { openTextUpkeep } from './text-upkeep.ts';
 import { verifyProjectText } from './text-verify.ts';
 import type { VerbContext } from './verb-context.ts';
@@ -174,7 +174,11 @@ export function upkeepVerbs(
     // What verification finds in this index is mended by making it anew: it is only derived.
     if (findings.list.length + findings.omitted > before) textHealth.noticeDamage();
   };
-  const tools = { mergeKeys: context.mergeKeys, readContext, indexes: [verifyProjection, verifySemanticKeys, verifyText] };
+  const tools = {
+    mergeKeys: context.mergeKeys,
+    readContext,
+    indexes: [verifyProjection, verifySemanticKeys, verifyText],
+  };
   return {
     verifyChain: async (projectId, onProgress) => {
       const report = await snapshots.reading((snapshot) => verifyChain(snapshot, projectId, tools, onProgress));

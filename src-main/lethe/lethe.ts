@@ -11,6 +11,7 @@ import type { Migration } from '../sqlite/migrate.ts';
 import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { StoreFile } from '../sqlite/store-file.ts';
+import { openTextHealth } from '../text/health.ts';
 import type { Lethe } from './api.ts';
 import { conflictVerbs } from './conflict-verbs.ts';
 import { gatewayVerbs } from './gateway.ts';
@@ -27,7 +28,6 @@ import {
 } from './lethe-verbs.ts';
 import { letheMigrations } from './migrations/migrations.ts';
 import { sessionVerbs } from './session-verbs.ts';
-import { openTextHealth } from './text-health.ts';
 import type { VerbContext } from './verb-context.ts';
 
 export interface LetheOptions {

@@ -6,6 +6,7 @@ import { assert } from '../base/assert.ts';
 import { sha256Hex } from '../canonical/digest.ts';
 import { encodeCanonical } from '../canonical/json.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
+import type { TextHealth } from '../text/health.ts';
 import type { SearchInput } from './api.ts';
 import { openSieve } from './memory-sieve.ts';
 import { openAccepted } from './projection/accepted.ts';
@@ -16,7 +17,6 @@ import { cursorInvalid, decodeCursor, encodeCursor } from './rules/cursor.ts';
 import { pinnedFilter } from './rules/memory-filter.ts';
 import { findPlace } from './tables/chains.ts';
 import { openTextView } from './text-head.ts';
-import type { TextHealth } from './text-health.ts';
 import { searchMemories } from './text-search.ts';
 import { withheldMark } from './withheld.ts';
 

@@ -2,6 +2,7 @@
 // What a memory says at a head, and whether it is alive there, is asked of the caller; nothing here knows about branches.
 
 import type { ReadableDb } from '../sqlite/driver.ts';
+import { isDamage, type TextHealth } from '../text/health.ts';
 import { passesFilter, type TextFilter } from './rules/relevance.ts';
 import { kindToken, type MemoryText, memoryToken, tagToken } from './rules/segment.ts';
 import {
@@ -11,7 +12,6 @@ import {
   iterateVersions,
   type VersionRange,
 } from './tables/text-index.ts';
-import { isDamage, type TextHealth } from './text-health.ts';
 
 /** The state of a memory that is alive at a head. `version` is the number of the op that made it so. */
 export interface LiveState {

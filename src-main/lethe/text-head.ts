@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
+import type { TextHealth } from '../text/health.ts';
 import type { MemorySieve } from './memory-sieve.ts';
 import { openSight, type Sight } from './projection/sight.ts';
 import { findNewestTouch, isLive, loadVersion } from './projection/state.ts';
@@ -12,7 +13,6 @@ import { listTouchingOps, listTouchingOpsBack, type TouchingOp } from './tables/
 import type { Touch } from './tables/touches.ts';
 import { readPayload } from './tables/versions.ts';
 import type { HeadView, LiveState } from './text-candidates.ts';
-import type { TextHealth } from './text-health.ts';
 import { indexPending, type PendingVersion, tidyTextIndex, type VersionSource } from './text-indexing.ts';
 
 /** A memory as a head shows it: its newest touch there, and the text of its state. */

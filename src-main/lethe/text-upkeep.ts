@@ -1,9 +1,9 @@
 import type { Log } from '../base/log.ts';
 import type { WriteVerb } from '../sqlite/batch.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
+import { isDamage, type TextHealth } from '../text/health.ts';
 import { clearTextIndex, listTouchingOps } from './tables/text-index.ts';
 import { maintainTextIndex, toPending } from './text-head.ts';
-import { isDamage, type TextHealth } from './text-health.ts';
 import { verifyTextIndex } from './text-indexing.ts';
 
 /** Ops of the history that one step of the patrol compares with the index. */
