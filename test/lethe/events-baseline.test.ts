@@ -268,6 +268,8 @@ test('L244 a root takes further numbers for more than 65 536 events, and all of 
     { ordinal: 1, created_at: '2026-01-01T00:00:00.001Z' },
   ]);
   expect(memoryAt(history, work, 'event-065537').lineage).toMatchObject([{ ordinal: 65_537 }]);
+  expect(() => temp.db.exec('UPDATE memory_baseline_seqs SET seq = seq')).toThrow('is immutable');
+  expect(() => temp.db.exec('DELETE FROM memory_baseline_seqs')).toThrow('rows are kept');
   await verified(history);
 });
 
