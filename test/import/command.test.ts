@@ -16,6 +16,12 @@ test('L283 what lands beside a project is proposed to its main, and merged like 
   const { content_digest } = await engine.run(files, 'store.inspect_import', { file });
   const done = await engine.run(files, 'store.import', { file, content_digest });
   expect(done.notes).toEqual([]);
+  const kept = (await engine.entries()).filter(({ command }) => command === 'store.import').slice(-2);
+  expect(kept.map(({ phase, door, outcome, object_ids: ids }) => [phase, door, outcome, ids.length])).toEqual([
+    ['intent', 'files', '', 1],
+    ['outcome', 'files', 'ok', 9],
+  ]);
+  expect(JSON.stringify(kept)).not.toContain(file);
   const [proposed] = done.proposals;
   expect(proposed?.project).toBe('demo');
   const proposal_id = proposed?.proposal_id ?? '';

@@ -223,6 +223,33 @@ describe('a project that is here', () => {
     await expectSound();
   });
 
+  test('L272 a root that comes beside another one brings what it froze, unless that is memory here already', async () => {
+    const history = historyBuilder(temp);
+    await history.init();
+    const make = (seed: string, prefix = ''): string =>
+      makeReferenceFile(openReferenceGit, (store) => {
+        fillSessions(store, 'demo', prefix);
+        const { root, commit, ref } = referenceHistory(store, 'demo', seed);
+        const correct = {
+          op_type: 'correct_memory',
+          target_event_id: `${prefix}event-2`,
+          payload: { content: 'corrected' },
+        };
+        ref('refs/topics/t', commit({ ref: 'refs/topics/t', parents: [root], ops: [correct, addedMemory('x', seed)] }));
+      });
+    const { contentDigest } = await bring(make('one'));
+    const topic = `refs/imported/${contentDigest.slice(0, 8)}/topics/t`;
+    expect(idsAt(topic)).toEqual([...[1, 2, 3, 4, 5].map((count) => `event-${count}`), 'one']);
+    expect(idsAt('refs/shared/main')).toEqual([]);
+    await expectSound();
+    await expect(bring(make('two'))).rejects.toMatchObject({
+      data: { reason: expect.stringMatching(/the events that the root of the file froze are memories here/) },
+    });
+    await bring(make('three', 'other-'));
+    await expectSound();
+    expect(await bring(make('one'))).toMatchObject({ isEmpty: true });
+  });
+
   test('L281 a file that has grown adds what is new of it and no more', async () => {
     const grown = (more: boolean): string =>
       gitFile((history) => {

@@ -30,6 +30,6 @@ await lethe.importFile({
     // The reading counts up to the end; what counts from the beginning again is the writing.
     if (done < last) isWriting = true;
     last = done;
-    if (isWriting && done > 1_000) writeSync(1, 'writing\n');
+    if (isWriting && done >= 500) writeSync(1, 'writing\n');
   },
 });

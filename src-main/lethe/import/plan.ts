@@ -9,6 +9,7 @@ import { sessionTables } from '../rules/foreign-session-tables.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
 import { findEvent } from '../tables/events.ts';
 import { findImportOf, type ImportedRefRow, listImportedRefs } from '../tables/imports.ts';
+import { findChosenNumber } from '../tables/memory-ids.ts';
 import { findProject } from '../tables/projects.ts';
 import { findRef } from '../tables/refs.ts';
 import type { ForeignFile } from './foreign-file.ts';
@@ -122,11 +123,7 @@ function planProject(
       `project ${projectId} has changesets and no root: read the context of its main ref once with the reference server, which makes it`,
     );
   }
-  if (isKnown && !isHere(db, root) && (survey.baselines.get(projectId) ?? []).length > 0) {
-    throw importRefused(
-      `project ${projectId} is here already under another root, and that of the file stands on events: import it into a home of its own`,
-    );
-  }
+  if (isKnown && !isHere(db, root)) requireOwnBaseline(db, survey, projectId);
   const earlier = Map.groupBy(listImportedRefs(db, projectId), (row) => row.original_name);
   const refs = isKnown
     ? all.filter((ref) => !isContained(db, sight, projectId, ref, earlier.get(ref.refName) ?? []))
@@ -140,6 +137,22 @@ function planProject(
     knownRefs: all.length - refs.length,
     newEvents,
   };
+}
+
+/**
+ * A root that comes beside another one brings the events that it froze as memories of its own: all of them are in the file, and
+ * none is a memory of the project already.
+ */
+function requireOwnBaseline(db: ReadableDb, survey: ForeignSurvey, projectId: ProjectId): void {
+  const frozen = survey.baselines.get(projectId);
+  const isListed = frozen === undefined ? !survey.sessions.eventsOf.has(projectId) : frozen.missing === 0;
+  const isFree = (eventId: string): boolean => findChosenNumber(db, projectId, eventId) === undefined;
+  if (isListed && (frozen?.eventIds ?? []).every(isFree)) return;
+  throw importRefused(
+    `project ${projectId} is here already under another root, and the events that the root of the file froze ${
+      isListed ? 'are memories here' : 'are not all in it'
+    }: import it into a home of its own`,
+  );
 }
 
 function countChangesets(

@@ -32,8 +32,14 @@ export async function surveyRecords(read: ReadTable, surveyed: Surveyed): Promis
   return baselines;
 }
 
-/** Project id to the events that its root froze, those that the file has; a project without a row is not there. */
-export type Baselines = ReadonlyMap<string, readonly string[]>;
+/** What a root froze: the events of it that the file has, and how many it has not. */
+export interface FrozenEvents {
+  readonly eventIds: readonly string[];
+  readonly missing: number;
+}
+
+/** By project id; a project without a row is not there. */
+export type Baselines = ReadonlyMap<string, FrozenEvents>;
 
 async function surveyConflicts(read: ReadTable, { projects }: Surveyed): Promise<void> {
   await read(gitTables.memory_conflicts, (row) => {
@@ -72,7 +78,7 @@ async function surveyManifests(read: ReadTable, { git }: Surveyed): Promise<void
 }
 
 async function surveyBaselines(read: ReadTable, { git, sessions }: Surveyed): Promise<Baselines> {
-  const baselines = new Map<string, readonly string[]>();
+  const baselines = new Map<string, FrozenEvents>();
   await read(laterTables.memory_legacy_baselines, (row) => {
     const refuse = refuser(laterTables.memory_legacy_baselines, row);
     const projectId = textOf(row, 'project_id');
@@ -86,10 +92,8 @@ async function surveyBaselines(read: ReadTable, { git, sessions }: Surveyed): Pr
       return refuse('event_ids_json is no JSON list of different event ids');
     const foreign = ids.find((id: string) => (sessions.eventProjects.get(id) ?? projectId) !== projectId);
     if (foreign !== undefined) refuse('it names an event of another project');
-    baselines.set(
-      projectId,
-      ids.filter((id: string) => sessions.eventProjects.has(id)),
-    );
+    const eventIds = ids.filter((id: string) => sessions.eventProjects.has(id));
+    baselines.set(projectId, { eventIds, missing: ids.length - eventIds.length });
   });
   return baselines;
 }

@@ -22,7 +22,7 @@ export interface HistoryStamp {
   readonly importId: string;
   /** Its project was here before: its key is none of this store's, and a root of the file is a changeset like any other. */
   readonly isBeside: boolean;
-  /** The events that a root stands on, of a project that comes whole. */
+  /** The events that a root froze. */
   readonly baseline: readonly BaselineEvent[];
 }
 
@@ -64,7 +64,7 @@ function writeWhole(
   const { changesetId, words } = changeset;
   const isRoot = changeset.isRoot && !stamp.isBeside;
   const row = rowOf(changeset, parents, stamp, isRoot);
-  const below = isRoot ? countBaselineSeqs(stamp.baseline.length) : 0;
+  const below = countBaselineSeqs(stamp.baseline.length);
   const seq = insertChangesetRow(db, row, below === 0 ? null : findNewestSeq(db) + below + 1);
   const parentSeqs = parents.map((parent) => parent.seq);
   insertParents(db, seq, parentSeqs);
@@ -73,7 +73,7 @@ function writeWhole(
   insertAttestations(db, seq, 'verification', words.verification);
   insertImportedChangeset(db, markOf(changeset, seq, stamp));
   const { projectId, ops } = words;
-  if (isRoot) extendBaseline(db, { seq, projectId }, stamp.baseline);
+  if (changeset.isRoot) extendBaseline(db, { seq, projectId }, stamp.baseline);
   else extendProjection(db, { seq, projectId, changesetId, parents: parentSeqs, ops }, { whenUndecided: 'override' });
   return { seq, changeset_id: changesetId, chain_digest: row.chain_digest };
 }

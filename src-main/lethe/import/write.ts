@@ -1,14 +1,16 @@
-import { mainRefName, type Timestamp } from '../../../src-preload/contract/ids.ts';
+import { mainRefName } from '../../../src-preload/contract/ids.ts';
 import { toTimestamp } from '../../base/clock.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import { compareUtf8 } from '../../canonical/text.ts';
 import type { WritableDb } from '../../sqlite/driver.ts';
+import { byTime, listFrozenEvents } from '../frozen-events.ts';
 import { initProject } from '../init.ts';
 import { toBaselineEvent } from '../projection/baseline.ts';
 import { moveCauses } from '../ref-move.ts';
 import { writeNewRef } from '../refs.ts';
 import { rowDigest } from '../row-digest.ts';
 import { toOrder } from '../rules/event-fields.ts';
+import type { ForeignChangeset } from '../rules/foreign-changeset.ts';
 import { insertBaseline } from '../tables/baselines.ts';
 import { findChangesetRow } from '../tables/changesets.ts';
 import { type EventRow, findEvent } from '../tables/events.ts';
@@ -52,9 +54,9 @@ export function writeImport(db: WritableDb, emit: Emit, context: VerbContext, wr
     insertForeignProject(db, { project_id, name, created_at: createdAt, updated_at: foreign.updatedAt ?? createdAt });
     emit({ kind: 'project_created', project_id });
   }
+  writeRecords(db, file, importId);
   writeHistory(db, writing, importId, whole);
   for (const project of plan.projects) writeProject(db, emit, context, project, { writing, importId });
-  writeRecords(db, file, importId);
 }
 
 function isWhole(project: PlannedProject): boolean {
@@ -74,9 +76,7 @@ function writeHistory(
     const changeset = readForeignChangeset(file, file.changeset(changesetId));
     const parents = changeset.parentIds.map((parent) => written.get(parent) ?? getWrittenParent(db, parent));
     const isBeside = !whole.has(changeset.words.projectId);
-    const baseline =
-      changeset.isRoot && !isBeside ? baselineOf(db, survey, changeset.words.projectId, changeset.createdAt) : [];
-    const events = baseline.map(toBaselineEvent);
+    const events = changeset.isRoot ? frozenBy(db, survey, changeset, isBeside).map(toBaselineEvent) : [];
     const row = writeForeignChangeset(db, changeset, parents, { importId, isBeside, baseline: events });
     written.set(changesetId, row);
     if (changeset.isRoot && !isBeside) {
@@ -94,23 +94,20 @@ function writeHistory(
   onProgress(survey.git.order.length, survey.git.order.length);
 }
 
-/** The events that a root stands on: those that its file froze, else those of the file up to it (`lethe.md` §5.5). */
-function baselineOf(
+/** The events that a root froze: those that its file lists, else those of the file up to it (`lethe.md` §5.5). */
+function frozenBy(
   db: WritableDb,
   survey: ForeignSurvey,
-  projectId: string,
-  rootCreatedAt: Timestamp,
+  { changesetId, words: { projectId }, createdAt }: ForeignChangeset,
+  isBeside: boolean,
 ): readonly EventRow[] {
-  const frozen = survey.baselines.get(projectId);
-  const upTo = toOrder(rootCreatedAt);
-  const listed = frozen ?? survey.sessions.eventsOf.get(projectId) ?? [];
-  return listed
+  if (isBeside) return listFrozenEvents(db, { is_root: 0, changeset_id: changesetId, project_id: projectId });
+  const frozen = survey.baselines.get(projectId)?.eventIds;
+  const upTo = toOrder(createdAt);
+  return (frozen ?? survey.sessions.eventsOf.get(projectId) ?? [])
     .flatMap((eventId) => findEvent(db, eventId) ?? [])
     .filter(({ created_order: order }) => frozen !== undefined || compareUtf8(order, upTo) <= 0)
-    .sort(
-      (left, right) =>
-        compareUtf8(left.created_order, right.created_order) || compareUtf8(left.event_id, right.event_id),
-    );
+    .sort(byTime);
 }
 
 interface ProjectStamp {

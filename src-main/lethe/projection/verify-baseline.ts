@@ -1,12 +1,11 @@
-import { z } from 'zod';
-import { projectIdSchema } from '../../../src-preload/contract/ids.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
+import { listFrozenEvents } from '../frozen-events.ts';
 import { lastOpOf, opNumber } from '../rules/numbers.ts';
 import type { ReplayedEvent } from '../rules/replay-ops.ts';
-import { findBaseline, listBaselineSeqs } from '../tables/baselines.ts';
+import { listBaselineSeqs } from '../tables/baselines.ts';
 import { findPlace, type Place } from '../tables/chains.ts';
 import type { ChangesetRow } from '../tables/changesets.ts';
-import { findEvent, toFields } from '../tables/events.ts';
+import { toFields } from '../tables/events.ts';
 import { findChosenId, isOfBaseline } from '../tables/memory-ids.ts';
 import { listTouchesOfChain } from '../tables/touches.ts';
 import { findVersion } from '../tables/versions.ts';
@@ -19,8 +18,6 @@ import { isSame, openScratchNodes, type Report, verifyEventOf, verifyPage } from
 
 const eventsPerCheck = 1_000;
 
-const eventIdsSchema = z.array(z.string());
-
 /**
  * Compares the rows that the index holds of a root and of the numbers it took with what its frozen events make of them
  * (`L118`, `L241`): places, touches, states, ids, recency pages. Answers the events for the replay; those that are listed
@@ -32,8 +29,7 @@ export function verifyBaselineRows(
   report: Report,
   options: PageOptions,
 ): readonly ReplayedEvent[] {
-  const listed = findBaseline(db, projectIdSchema.parse(root.project_id))?.event_ids ?? '[]';
-  const rows = eventIdsSchema.parse(JSON.parse(listed)).flatMap((eventId) => findEvent(db, eventId) ?? []);
+  const rows = listFrozenEvents(db, root);
   const groups = groupBaseline(root.seq, rows.map(toBaselineEvent));
   const before = groups.map(({ seq }) => seq).slice(0, -1);
   if (!isSame(before, listBaselineSeqs(db, root.seq))) report('the numbers that it took for its baseline are others');

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { listLimitMax } from '../../../src-preload/contract/limits.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { shownFields } from '../rules/attachments.ts';
+import { legacyRootKey } from '../rules/legacy-root.ts';
 import { type History, listRecent, openReplay, type Replay, type ReplayedChangeset } from '../rules/replay.ts';
 import type { ReplayedAttachment, ReplayedMemory } from '../rules/replay-ops.ts';
 import { findPlace } from '../tables/chains.ts';
@@ -75,7 +76,7 @@ function verifyRows(
         ops: row.op_count === 0 ? [] : listOpRows(db, row.seq, row.seq).map(decodeOp),
       };
       const report = (problem: string): void => findings.add(where, problem);
-      if (row.is_root === 1) {
+      if (row.idempotency_key === legacyRootKey) {
         history.set(row.seq, { ...changeset, baseline: verifyBaselineRows(db, row, report, options) });
         replays.take(row.seq);
         return;
