@@ -48,6 +48,7 @@ const columns = `seq, changeset_id, schema_version, project_id, ref_name, author
 const shownColumns = columns
   .replace('context_manifest_id', 'coalesce(context_manifest_id, named_manifest) AS context_manifest_id')
   .replace('idempotency_key', 'coalesce(named_key, idempotency_key) AS idempotency_key');
+// Over this join a bare `?` has SQLite prepare the statement anew at every execution, which takes ten times as long: `+?`.
 const changesets = 'memory_changesets LEFT JOIN memory_imported_changesets ON changeset = seq';
 
 const parentColumns = 'p.seq, p.position, p.parent_seq, c.changeset_id, c.project_id, c.chain_digest';
@@ -55,13 +56,13 @@ const parentColumns = 'p.seq, p.position, p.parent_seq, c.changeset_id, c.projec
 /** The row of a changeset by its public id. */
 export function findChangesetRow(db: ReadableDb, changesetId: string): ChangesetRow | undefined {
   return db
-    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE changeset_id = ?`)
+    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE changeset_id = +?`)
     .get(changesetId);
 }
 
 /** The row of a changeset by its number. */
 export function findChangesetRowBySeq(db: ReadableDb, seq: number): ChangesetRow | undefined {
-  return db.query<[number], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE seq = ?`).get(seq);
+  return db.query<[number], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE seq = +?`).get(seq);
 }
 
 /** The row that an idempotency key of an author stands for. */
@@ -73,7 +74,7 @@ export function findChangesetRowByKey(
 ): ChangesetRow | undefined {
   return db
     .query<[string, string, string], ChangesetRow>(
-      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = ? AND author_principal = ? AND idempotency_key = ?`,
+      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND author_principal = +? AND idempotency_key = +?`,
     )
     .get(projectId, authorPrincipal, idempotencyKey);
 }
@@ -81,7 +82,7 @@ export function findChangesetRowByKey(
 /** The synthetic root of a project, known by its own column (`lethe.md` D1). */
 export function findRootRow(db: ReadableDb, projectId: ProjectId): ChangesetRow | undefined {
   return db
-    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE project_id = ? AND is_root = 1`)
+    .query<[string], ChangesetRow>(`SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND is_root = 1`)
     .get(projectId);
 }
 
