@@ -69,6 +69,7 @@ export function readDiff(db: ReadableDb, input: DiffInput): SemanticDiff {
     input.side,
     after,
   )) {
+    if (found.kind === 'passed') continue;
     // An op may make two changes: a page ends between ops.
     if (told.length >= input.limit && found.op !== last) {
       next = encodeCursor({ ...cursorOf(input), after: last });
@@ -99,7 +100,11 @@ interface FoundRelationship {
   readonly after: Touch | undefined;
 }
 
-type Found = { readonly kind: 'memory'; readonly op: number; readonly change: MemoryChange } | FoundRelationship;
+type Found =
+  | { readonly kind: 'memory'; readonly op: number; readonly change: MemoryChange }
+  | FoundRelationship
+  /** Nothing is told here: only how far the search has come. */
+  | { readonly kind: 'passed'; readonly op: number };
 
 /** Changed memories and added relationships together, in the order of the ops. */
 function listFound(
@@ -141,7 +146,12 @@ function* findRelationships(
   side: DiffInput['side'],
   after: number,
 ): IterableIterator<Found> {
-  for (const { op, from, by } of listAddedRelationships(sight, base, target, side, after)) {
+  for (const { by, row } of listAddedRelationships(sight, base, target, side, after)) {
+    if (row === undefined) {
+      yield { kind: 'passed', op: by };
+      continue;
+    }
+    const { op, from } = row;
     const atBase = findNewestTouch(sight, [base], from);
     const atTarget = findNewestTouch(sight, [target], from);
     // A merge leaves a memory that the target's side did not touch as the base has it.

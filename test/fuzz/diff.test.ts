@@ -75,8 +75,8 @@ function checkRelationships(store: HistoryStore, base: number, target: number, w
       .toSorted((one, other) => one.by - other.by || one.op - other.op);
     const sight = openSight(store.db);
     const added = (after: number): readonly unknown[] =>
-      [...listAddedRelationships(sight, sight.places.get(base), sight.places.get(target), side, after)].map(
-        ({ op, by }) => ({ op, by }),
+      [...listAddedRelationships(sight, sight.places.get(base), sight.places.get(target), side, after)].flatMap(
+        ({ by, row }) => (row === undefined ? [] : [{ op: row.op, by }]),
       );
     expect(added(0), `${where} ${side}`).toEqual(wanted);
     const after = wanted[Math.floor(wanted.length / 2)]?.by ?? 0;

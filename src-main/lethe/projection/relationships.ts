@@ -9,6 +9,7 @@ import {
   findRelationship,
   listEndsOfChain,
   listEndsOfMemory,
+  listRelatedMemories,
   listRelationshipsOfChain,
   type RelationshipEnd,
   type RelationshipRow,
@@ -35,14 +36,14 @@ export function listRelatedOps(
 ): readonly number[] {
   const shown = openShownRelationships(sight, head);
   const found: number[] = [];
-  for (let from = below; found.length < limit; ) {
-    const wanted = limit - found.length;
+  let from = below;
+  for (let wanted = limit; found.length < limit; wanted = Math.min(2 * wanted, relationshipsPerReadMax)) {
     const seen = listSeenOps(sight, head, memory, from, wanted);
     found.push(...seen.filter((op) => shown.isShown(getRelationship(sight.db, op))));
     if (seen.length < wanted) break;
     from = seen.at(-1) ?? 0;
   }
-  return found;
+  return found.slice(0, limit);
 }
 
 /** The same, what restores took away among them. */
@@ -77,16 +78,18 @@ function listByChains(sight: Sight, head: Place, memory: number, upTo: number, l
 
 const relationshipsPerReadMax = 512;
 
-/** A relationship that a target shows and a base does not. */
-export interface AddedRelationship extends RelationshipRow {
+/** A relationship that a target shows and a base does not, or only a place up to which there is none. */
+export interface AddedRelationship {
   /** Number of the op that made the difference: they are listed in this order. */
   readonly by: number;
+  readonly row: RelationshipRow | undefined;
 }
 
 /**
  * The relationships that a target shows and a base does not, in the order of the ops that made it so, after the op `after`
  * (`L138`): those that only the target sees, and of a memory that was restored on one side those that both see and only
  * the target shows (`L147`). Those that the base alone shows are not told.
+ * Places without one are among them, so that who takes a few reads no further than they go.
  * @param side `target` takes only what changesets of the target's own side made so
  */
 export function* listAddedRelationships(
@@ -110,7 +113,8 @@ function* addedInRange(
   after: number,
   atTarget: ShownRelationships,
 ): IterableIterator<AddedRelationship> {
-  for (const row of relationshipsOfRange(sight, range, after)) if (atTarget.isShown(row)) yield { ...row, by: row.op };
+  for (const row of relationshipsOfRange(sight, range, after))
+    yield { by: row.op, row: atTarget.isShown(row) ? row : undefined };
 }
 
 /** Looked at when the newest touch of a memory comes by that only one side has. */
@@ -126,6 +130,8 @@ function* shownAgain(
   const targetRanges = rangesBeyond(sight, target, base);
   const baseRanges = side === 'target' ? [] : rangesBeyond(sight, base, target);
   for (const { memory, key } of touchesInOrder(sight, [...targetRanges, ...baseRanges], after)) {
+    yield { by: key, row: undefined };
+    if (listRelatedMemories(sight.db, [memory]).length === 0) continue;
     if (atBase.findRestore(memory) === atTarget.findRestore(memory)) continue;
     const onTarget = findNewestTouch(sight, [target], memory);
     const isOfTarget = onTarget !== undefined && !seesTouch(sight, [base], onTarget);
@@ -134,7 +140,7 @@ function* shownAgain(
     const rows = relationshipsFrom(sight.db, memory).filter(
       (row) => seenOf(sight, base, row.chain) >= seqOf(row.op) && atTarget.isShown(row) && !atBase.isShown(row),
     );
-    yield* rows.map((row) => ({ ...row, by: key }));
+    yield* rows.map((row) => ({ by: key, row }));
   }
 }
 
