@@ -3,6 +3,7 @@ import type { ChangesetId, RefName } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { Fault } from '../base/fault.ts';
 import { compareUtf8 } from '../canonical/text.ts';
+import { isLive } from '../charon/rules/resolution-writing.ts';
 import type { MemoryStorePort } from '../charon/store-port.ts';
 import type { Lethe } from '../lethe/api.ts';
 import { findMemory } from './memory-at.ts';
@@ -55,12 +56,19 @@ function changedSince(
   return memoryIds.filter((memoryId) => {
     const before = findMemory(lethe, projectId, memoryId, from);
     const after = findMemory(lethe, projectId, memoryId, to, listLimitMax);
-    if (before?.memory.last_changeset_id !== after?.memory.last_changeset_id) return true;
+    if (stampOf(before) !== stampOf(after)) return true;
     const related = after?.relationships ?? [];
     // There may be others behind so many: what cannot be ruled out counts as changed.
     if (related.length >= listLimitMax) return true;
     return related.some((one) => one.from_memory_id === memoryId && !lethe.isAncestor(one.changeset_id, from));
   });
+}
+
+/** What is another once something was said of a memory, or it was retired: retiring leaves its last change as it was. */
+function stampOf(answer: ReturnType<typeof findMemory>): string {
+  if (answer === undefined) return '';
+  const { memory, exclusionReason = '' } = answer;
+  return `${memory.last_changeset_id ?? ''} ${isLive(memory) ? memory.content : exclusionReason}`;
 }
 
 /** Memories of every change, before and after it, each once, in byte order. */

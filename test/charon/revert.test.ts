@@ -118,13 +118,14 @@ describe('reverting', () => {
       correct('m', { content: 'new' }),
       correct('n', { content: 'new' }),
       addAs('x', 'x'),
+      addAs('gone', 'gone'),
     ]);
-    await land(world, [correct('n', { content: 'newer' }), relate('x', 'see', 'm')]);
+    await land(world, [correct('n', { content: 'newer' }), relate('x', 'see', 'm'), supersede('gone')]);
     await land(world, [correct('d', { content: 'unrelated' })]);
     await expect(revert({ changesetId: head.changeset_id })).rejects.toMatchObject({
       code: 'BOTH_SIDES_TOUCHED',
-      data: { memory_ids: ['n', 'x'], total: 2 },
-      message: expect.stringContaining('"n", "x"'),
+      data: { memory_ids: ['gone', 'n', 'x'], total: 3 },
+      message: expect.stringContaining('"gone", "n", "x"'),
     });
     expect(world.temp.lethe.listRefs(demo, { limit: 100 }).some(({ ref_name: name }) => name.includes('revert'))).toBe(
       false,
