@@ -71,3 +71,13 @@ test('L286 the copy of a file is gone when the import is over, and what a killed
   await engine.run(files, 'store.import', { file, content_digest });
   expect(readdirSync(home).filter((name) => name.startsWith('import-'))).toEqual([]);
 });
+
+test('L284 a home that was opened to be recovered is left without a copy, too', async () => {
+  const engine = await (await tempEngine()).reopen({ recovery: true });
+  const files = engine.charon.ownerCaller('files');
+  const file = gitFile();
+  expect((await engine.refusal(files, 'store.inspect_import', { file })).code).toBe('READ_ONLY');
+  expect((await engine.refusal(files, 'store.import', { file, content_digest: 'ab'.repeat(32) })).code).toBe(
+    'READ_ONLY',
+  );
+});

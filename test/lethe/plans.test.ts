@@ -24,6 +24,14 @@ import {
   listSeqsBefore,
 } from '../../src-main/lethe/tables/changesets.ts';
 import {
+  findImportedChangeset,
+  findImportedProject,
+  findImportedRecord,
+  findImportOf,
+  listImportedRecordsAfter,
+  listImportedRefs,
+} from '../../src-main/lethe/tables/imports.ts';
+import {
   findManifestRow,
   listManifestRowsAfter,
   listManifestRowsOfReply,
@@ -104,6 +112,12 @@ const reads: readonly [string, (db: ReadableDb) => unknown][] = [
   ['findAdvanceOfMove', (db) => findAdvanceOfMove(db, 1)],
   ['findAdvanceOfNonce', (db) => findAdvanceOfNonce(db, 'n')],
   ['listAdvancesBefore', (db) => listAdvancesBefore(db, demo, 9, 9)],
+  ['findImportOf', (db) => findImportOf(db, 'd')],
+  ['findImportedProject', (db) => findImportedProject(db, demo)],
+  ['findImportedChangeset', (db) => findImportedChangeset(db, 1)],
+  ['listImportedRefs', (db) => listImportedRefs(db, demo)],
+  ['findImportedRecord', (db) => findImportedRecord(db, 'conflict', 'c')],
+  ['listImportedRecordsAfter', (db) => listImportedRecordsAfter(db, demo, undefined, 9)],
   ['findManifestRow', (db) => findManifestRow(db, 'm')],
   ['listManifestRowsOfReply', (db) => listManifestRowsOfReply(db, demo, 'a', 'd')],
   ['listManifestRowsAfter', (db) => listManifestRowsAfter(db, '', 9)],
