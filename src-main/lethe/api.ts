@@ -130,9 +130,8 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs, Import
   /**
    * Validates (`OP_INVALID` with op index, type and reason), inserts, extends the derived index and moves the ref, in one
    * transaction. Throws PROTECTED_REF, REF_NOT_FOUND, REF_ARCHIVED, REF_MOVED {ref, expected, actual}, CHANGESET_NOT_FOUND (a parent),
-   * NOT_A_DESCENDANT (the parents do not contain the ref's head), BOTH_SIDES_TOUCHED {memory_ids} when the ops leave undecided
-   * what two parents changed differently,
-   * IDEMPOTENCY_MISMATCH, KEY_RESERVED, MANIFEST_NOT_FOUND. The same request under its key answers the same changeset.
+   * NOT_A_DESCENDANT (the parents do not contain the ref's head), BOTH_SIDES_TOUCHED {memory_ids} when the
+   * ops leave undecided what two parents changed differently, IDEMPOTENCY_MISMATCH, KEY_RESERVED, MANIFEST_NOT_FOUND. The same request under its key answers the same changeset.
    */
   commit(input: CommitInput): Promise<Changeset>;
   /** The changeset with its ops, its integrity digest verified. */

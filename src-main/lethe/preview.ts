@@ -10,8 +10,8 @@ const contestedNamedMax = 100;
 
 /**
  * What a merge of `head` into a ref at `targetHead` would be (`L117`): how, how much each side has that the other has not,
- * and the memories that the merge has to decide about (`L23`, `L142`). Counts come from runs of chains, never from a walk; contested memories from the
- * smaller side. Throws CHANGESET_NOT_FOUND.
+ * and the memories that the merge has to decide about (`L23`, `L142`). Counts come from runs of chains, never from a walk; the
+ * memories from the smaller side. Throws CHANGESET_NOT_FOUND.
  */
 export function previewMerge(
   db: ReadableDb,
