@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { createSigner, createVerifier } from '../../src-main/canonical/signature.ts';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import { verifyChangesets } from '../../src-main/lethe/verify/changesets.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { openStoreReadOnly } from '../../src-main/sqlite/open.ts';
 import { buildCorpus } from '../lib/corpus.ts';
 import { openGit } from '../lib/git.ts';

@@ -1,4 +1,5 @@
 import type { ProjectId } from '../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../base/findings.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { changesetIdOf } from './projection/identity.ts';
 import { ordinalOf, seqOf } from './rules/numbers.ts';
@@ -10,7 +11,6 @@ import { findIndexedThrough, findProjectKey, listTouchingOps, type TouchingOp } 
 import { listIndexedVersions, readPostings, readPostingsOf, tokenRangeOf } from './tables/text-postings.ts';
 import { toPending } from './text-head.ts';
 import { findPlacingProblem, type PendingVersion, verifyTextIndex } from './text-indexing.ts';
-import { checking, type Findings } from './verify/findings.ts';
 import type { ReadChunk } from './verify-chain.ts';
 
 /** How much one chunk of the verification reads. */

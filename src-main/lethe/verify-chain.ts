@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { VerifyReport } from '../../src-preload/contract/audit.ts';
 import { mainRefName, type ProjectId } from '../../src-preload/contract/ids.ts';
+import { checking, type Findings, openFindings } from '../base/findings.ts';
 import { compareUtf8 } from '../canonical/text.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ReadContext } from './manifest.ts';
@@ -14,7 +15,6 @@ import { findRef } from './tables/refs.ts';
 import { verifyChangesets } from './verify/changesets.ts';
 import { verifyConflictEvents, verifyConflicts } from './verify/conflicts.ts';
 import { isBaselineList, verifyEvents } from './verify/events.ts';
-import { checking, type Findings, openFindings } from './verify/findings.ts';
 import { isImportedProjectIntact, verifyImportedRecords, verifyImports } from './verify/imports.ts';
 import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { conflictEventQueries } from '../../src-main/lethe/tables/conflict-events.ts';
 import { conflictQueries } from '../../src-main/lethe/tables/conflicts.ts';
 import { openConflictQueries } from '../../src-main/lethe/tables/open-conflicts.ts';
 import { verifyConflictEvents, verifyConflicts } from '../../src-main/lethe/verify/conflicts.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { ConstraintBroken } from '../../src-main/sqlite/store-fault.ts';
 import { add, addAs } from '../support/history-builder.ts';
 import {

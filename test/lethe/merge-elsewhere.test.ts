@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { readDiff } from '../../src-main/lethe/diff.ts';
 import { readMemory } from '../../src-main/lethe/memory.ts';
 import { verifyProjection } from '../../src-main/lethe/projection/verify.ts';
 import { maintainTextIndex, openTextView, versionSource } from '../../src-main/lethe/text-head.ts';
 import { verifyTextIndex } from '../../src-main/lethe/text-indexing.ts';
 import { searchMemories } from '../../src-main/lethe/text-search.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { changesetIdSchema, memoryIdSchema, refNameSchema } from '../../src-preload/contract/ids.ts';
 import { type HistoryStore, historyProject, openHistoryStore } from '../fuzz/history-store.ts';
 import { seededRandom } from '../fuzz/random.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { verifyProjection } from '../../src-main/lethe/projection/verify.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import {
   add,
   addAs,

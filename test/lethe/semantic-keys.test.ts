@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { silentLog } from '../../src-main/base/log.ts';
 import { letheOver } from '../../src-main/lethe/lethe.ts';
 import { lethe0008SemanticKeys } from '../../src-main/lethe/migrations/lethe-0008-semantic-keys.ts';
@@ -9,7 +10,6 @@ import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import { verifySemanticKeys } from '../../src-main/lethe/projection/verify-semantic-keys.ts';
 import { semanticKeyQueries } from '../../src-main/lethe/tables/semantic-keys.ts';
 import { sideOpQueries } from '../../src-main/lethe/tables/side-ops.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import type { Connection } from '../../src-main/sqlite/driver.ts';
 import { openStore } from '../../src-main/sqlite/open.ts';
 import {

@@ -3,10 +3,10 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AssertionFailed } from '../../src-main/base/assert.ts';
 import { Fault } from '../../src-main/base/fault.ts';
+import { openFindings } from '../../src-main/base/findings.ts';
 import { indexTokens, memoryText } from '../../src-main/lethe/rules/segment.ts';
 import { rebuildsMax } from '../../src-main/lethe/text-upkeep.ts';
 import { verifyProjectText } from '../../src-main/lethe/text-verify.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { isDamage, openTextHealth } from '../../src-main/text/health.ts';
 import {
   add,

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openFindings } from '../../src-main/base/findings.ts';
 import type { SearchInput } from '../../src-main/lethe/api.ts';
 import { contextScore } from '../../src-main/lethe/rules/relevance.ts';
 import { contextTokens } from '../../src-main/lethe/rules/tokens.ts';
@@ -8,7 +9,6 @@ import { maintainTextIndex, openTextView, versionSource } from '../../src-main/l
 import { verifyTextIndex } from '../../src-main/lethe/text-indexing.ts';
 import { matchContext } from '../../src-main/lethe/text-search.ts';
 import { verifyProjectText } from '../../src-main/lethe/text-verify.ts';
-import { openFindings } from '../../src-main/lethe/verify/findings.ts';
 import { mainRefName } from '../../src-preload/contract/ids.ts';
 import { seededRandom } from '../fuzz/random.ts';
 import {

@@ -1,4 +1,5 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { seqOf } from '../rules/numbers.ts';
 import { listSeqsBefore } from '../tables/changesets.ts';
@@ -9,7 +10,6 @@ import {
   type PlacedKeyRow,
   type SemanticKeyRow,
 } from '../tables/semantic-keys.ts';
-import { checking, type Findings } from '../verify/findings.ts';
 import { changesetIdOf, memoryIdOf } from './identity.ts';
 import { keyNumbersOf, openPayloads } from './semantic-keys.ts';
 import { loadVersion } from './state.ts';

@@ -1,6 +1,7 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { listLimitMax } from '../../../src-preload/contract/limits.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { shownFields } from '../rules/attachments.ts';
 import { legacyRootKey } from '../rules/legacy-root.ts';
@@ -12,7 +13,6 @@ import { findEventOfId } from '../tables/memory-ids.ts';
 import { decodeOp, listOpRows } from '../tables/ops.ts';
 import { listRefs } from '../tables/refs.ts';
 import type { TouchStatus } from '../tables/touches.ts';
-import { checking, type Findings } from '../verify/findings.ts';
 import { openAccepted } from './accepted.ts';
 import { findMemoryNumber, memoryIdOf } from './identity.ts';
 import { defaultPageOptions, type PageOptions } from './pages.ts';

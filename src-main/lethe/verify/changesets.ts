@@ -1,4 +1,5 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import { chainDigest, requestDigest } from '../../canonical/digest.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
@@ -15,7 +16,6 @@ import {
 } from '../tables/changesets.ts';
 import { findManifestRow } from '../tables/manifests.ts';
 import { listOpRows, type OpRow } from '../tables/ops.ts';
-import { checking, type Findings } from './findings.ts';
 import { verifyImportedMark } from './imports.ts';
 
 const rowsPerChunk = 250;

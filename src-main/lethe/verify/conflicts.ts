@@ -2,6 +2,7 @@ import { type ConflictStatus, conflictStatuses } from '../../../src-preload/cont
 import type { ProjectId, Timestamp } from '../../../src-preload/contract/ids.ts';
 import type { JsonObject } from '../../../src-preload/contract/json.ts';
 import { fromTimestamp } from '../../base/clock.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import { conflictId } from '../../canonical/conflict-digest.ts';
 import { encodePlain } from '../../canonical/json.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
@@ -16,7 +17,6 @@ import {
   listNamedMemories,
 } from '../tables/conflict-events.ts';
 import { type ConflictRow, lastConflictNumber, listConflictRowsAfter } from '../tables/conflicts.ts';
-import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 100;
 const eventsPerChunk = 1_000;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { eventDigest } from '../event-write.ts';
 import { toOrder } from '../rules/event-fields.ts';
 import { type EventPosition, listProjectEvents } from '../tables/events.ts';
-import { checking, type Findings } from './findings.ts';
 
 const eventsPerChunk = 250;
 

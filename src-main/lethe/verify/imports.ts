@@ -1,5 +1,6 @@
 import type { Project } from '../../../src-preload/contract/changeset.ts';
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { projectDigest } from '../import/project-digest.ts';
 import { isRecordIntact } from '../import/records.ts';
@@ -14,7 +15,6 @@ import {
   listImportedRefs,
   listImports,
 } from '../tables/imports.ts';
-import { checking, type Findings } from './findings.ts';
 
 const recordsPerChunk = 200;
 

@@ -1,9 +1,9 @@
 import type { ManifestId, ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { contextDigest, type ReadContext, readPinned } from '../manifest.ts';
 import { decodeManifest } from '../manifest-row.ts';
 import { listManifestRowsAfter } from '../tables/manifests.ts';
-import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 50;
 

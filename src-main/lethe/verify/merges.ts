@@ -1,11 +1,11 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import { type MergeEnvelope, verifyMergeEnvelope } from '../../canonical/signature.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { rowDigest } from '../row-digest.ts';
 import { findAdvanceOfNonce, listAdvancesBefore, type StoredAdvance } from '../tables/advances.ts';
 import { type AuthorizationRow, findAuthorization, listAuthorizationsAfter } from '../tables/authorizations.ts';
 import { findMoveBySeq } from '../tables/ref-moves.ts';
-import { checking, type Findings } from './findings.ts';
 
 const rowsPerChunk = 200;
 

@@ -1,5 +1,6 @@
 import type { Ref } from '../../../src-preload/contract/changeset.ts';
 import { mainRefName, type ProjectId } from '../../../src-preload/contract/ids.ts';
+import { checking, type Findings } from '../../base/findings.ts';
 import { type BackgroundVerifier, createBackgroundVerifier, headMoveBytes } from '../../canonical/signature.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { openSight, type Sight, sees } from '../projection/sight.ts';
@@ -9,7 +10,6 @@ import { findAdvanceOfMove } from '../tables/advances.ts';
 import { type ChangesetRow, findChangesetRow } from '../tables/changesets.ts';
 import { listHeadKeys, listMovesAfter, type RefMoveRow } from '../tables/ref-moves.ts';
 import { findRef, listRefs } from '../tables/refs.ts';
-import { checking, type Findings } from './findings.ts';
 
 const movesPerChunk = 200;
 const refsPerChunk = 200;
