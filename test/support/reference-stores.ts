@@ -99,10 +99,10 @@ export function fillSessions(store: ReferenceStore, project = 'project-1', prefi
   });
   const event = { project_id: project, created_at: now };
   const events: readonly Readonly<Record<string, Value>>[] = [
-    { session_id: active, event_type: 'record', content: 'Decision A', confidence: 0.9, tags: 'red, blue' },
-    { session_id: active, event_type: 'log', content: 'Observation B', parent_event_id: `${prefix}event-1` },
-    { session_id: active, event_type: 'flag', content: 'Uncertainty C', thread_id: `${prefix}thread-1` },
-    { session_id: active, event_type: 'task', content: 'Task D', task_title: 'A task', task_status: 'todo' },
+    { session_id: active, event_type: 'record', content: 'The lamp stays lit', confidence: 0.9, tags: 'red, blue' },
+    { session_id: active, event_type: 'log', content: 'The keeper was seen', parent_event_id: `${prefix}event-1` },
+    { session_id: active, event_type: 'flag', content: 'Is the bell cracked?', thread_id: `${prefix}thread-1` },
+    { session_id: active, event_type: 'task', content: 'Mend the stairs', task_title: 'A task', task_status: 'todo' },
     { session_id: null, event_type: 'log', content: 'Of the project alone' },
   ];
   for (const [index, row] of events.entries())
