@@ -70,7 +70,7 @@ export interface AmendInput {
   readonly expiresAt: Timestamp;
   /** Standard base64 of the 64 bytes. */
   readonly signature: string;
-  /** Standard base64 of the raw 32 bytes of the passport's public key. */
+  /** The passport's public key: the raw 32 bytes in base64url. */
   readonly publicKey: string;
 }
 
