@@ -87,7 +87,8 @@ function migrationsOf({ furtherMigrations = [] }: LetheOptions): readonly Migrat
   return [...letheMigrations, ...furtherMigrations];
 }
 
-function letheFileOver(connection: Connection, options: LetheOptions): OpenLethe {
+/** The same, with the file for the store that shares it. */
+export function letheFileOver(connection: Connection, options: LetheOptions): OpenLethe {
   const context: VerbContext = {
     clock: options.clock,
     ids: options.ids,
