@@ -23,15 +23,15 @@ const [clock, ids, log] = [systemClock, systemIds(), silentLog];
 const home = openHome({ root: join(folder, 'home'), env: {}, clock, ids });
 copyFileSync(store, home.paths.letheDb);
 const events = createEventHub(log);
-const { charon, lethe, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
+const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
 const commands = createCommands({
-  ...{ lethe, charon, events, clock, ids, log },
+  ...{ lethe, charon, ledger, events, clock, ids, log },
   metrics: createMetrics(() => charon.audit.backlog()),
   monotonicMs: () => performance.now(),
   recoveryReadonly: false,
   facts: () => ({ version: '0.0.0', home: folder, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
 });
-const upkeep = startUpkeep({ lethe, charon, events, log });
+const upkeep = startUpkeep({ lethe, ledger, charon, events, log });
 
 const owner = charon.ownerCaller('owner_socket');
 const { ref } = await commands.call('memory.repo_init', { project: benchProject }, owner);

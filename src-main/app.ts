@@ -129,7 +129,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   undo.push(() => home.release());
   for (const warning of home.keys.warnings) log.warn(warning);
   const events = createEventHub(log);
-  const { charon, lethe, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
+  const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
   undo.push(close);
   if (!home.recovery) await settle(charon, log);
 
@@ -137,6 +137,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   const commands = createCommands({
     lethe,
     charon,
+    ledger,
     events,
     facts,
     metrics,
@@ -149,7 +150,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   });
   undo.push(() => commands.close());
   if (!home.recovery) {
-    const upkeep = startUpkeep({ lethe, charon, events, log });
+    const upkeep = startUpkeep({ lethe, ledger, charon, events, log });
     undo.push(() => upkeep.stop());
   }
   return { home, charon, lethe, commands, metrics };

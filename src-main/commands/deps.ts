@@ -4,7 +4,8 @@ import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Caller, Charon } from '../charon/api.ts';
-import { scopesOf } from '../charon/rules/profiles.ts';
+import { scopesOfCredential } from '../charon/rules/rights.ts';
+import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
 import type { EventHub } from './events.ts';
 import type { Metrics } from './metrics.ts';
@@ -21,6 +22,7 @@ export interface EngineFacts {
 export interface CommandDeps {
   readonly lethe: Lethe;
   readonly charon: Charon;
+  readonly ledger: Ledger;
   readonly events: EventHub;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -44,5 +46,5 @@ export function liveCaller(charon: Charon, caller: Caller): Caller {
   if (principal?.enabled !== true) {
     throw new Fault('PRINCIPAL_DISABLED', 'This principal is disabled. Ask the owner to enable it at the desk.');
   }
-  return { ...caller, principal, scopes: scopesOf(principal.profile) };
+  return { ...caller, principal, scopes: scopesOfCredential(principal.profile, caller.credential) };
 }

@@ -6,20 +6,24 @@ import type { Log } from '../base/log.ts';
 import type { Charon } from '../charon/api.ts';
 import { openCharon } from '../charon/charon.ts';
 import type { OpenHome } from '../home/open.ts';
+import type { Ledger } from '../ledger/api.ts';
+import { openLedger } from '../ledger/ledger.ts';
+import { ledgerMigrations } from '../ledger/migrations/migrations.ts';
 import type { Lethe } from '../lethe/api.ts';
-import { openLethe } from '../lethe/lethe.ts';
+import { openLetheFile } from '../lethe/lethe.ts';
 import { letheAdapter } from './lethe-adapter.ts';
 
-/** Both stores of a home, joined by the signed envelope. */
+/** The stores of a home: the policy engine and the store, joined by the signed envelope, and the ledger in the store's file. */
 export interface Stores {
   readonly charon: Charon;
   readonly lethe: Lethe;
+  readonly ledger: Ledger;
   /** Closes the store, then the policy engine with its ledger. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the policy engine and the store of a home. The policy engine opens first, since it knows the owner's principal,
+ * Opens the policy engine, the store and the ledger of a home. The policy engine opens first, since it knows the owner's principal,
  * which the store needs for what an owner may merge (`lethe.md` §0.1); it finds the store at its first call.
  */
 export async function openStores(options: {
@@ -45,17 +49,19 @@ export async function openStores(options: {
     store: letheAdapter(getLethe),
   });
   try {
-    const lethe = openLethe({
+    const { lethe, file } = openLetheFile({
       ...common,
       path: paths.letheDb,
       headSigner: keys.head,
       mergeKeys: keys.merges.verifying,
       ownerPrincipal: charon.owner().principal_id,
+      furtherMigrations: ledgerMigrations,
     });
     opened = lethe;
     return {
       charon,
       lethe,
+      ledger: openLedger({ file, clock, ids, log }),
       close: async () => {
         try {
           lethe.close();

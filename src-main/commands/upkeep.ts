@@ -1,28 +1,30 @@
 import type { Log } from '../base/log.ts';
 import type { Charon } from '../charon/api.ts';
+import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
 import type { EventHub } from './events.ts';
 
 const expireEveryMs = 60_000;
 /** Between two chunks of store work, so that requests go first. */
 const chunkPauseMs = 5;
-/** How long after the last commit the store's work begins. */
+/** How long after the last write the stores' work begins. */
 const restMs = 50;
 
-/** Work that nobody asks for: indexes that follow behind commits, proposals whose time is over. */
+/** Work that nobody asks for: indexes that follow behind writes, values and proposals whose time is over. */
 export interface Upkeep {
   /** Waits for the chunk that runs, then does no more. */
   stop(): Promise<void>;
 }
 
-/** Starts it. A failure is logged and tried again with the next commit or minute; it never reaches a caller. */
+/** Starts it. A failure is logged and tried again with the next write or minute; it never reaches a caller. */
 export function startUpkeep(deps: {
   readonly lethe: Lethe;
+  readonly ledger: Ledger;
   readonly charon: Charon;
   readonly events: Pick<EventHub, 'subscribe'>;
   readonly log: Log;
 }): Upkeep {
-  const { lethe, charon, events, log } = deps;
+  const { lethe, ledger, charon, events, log } = deps;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let chunk: Promise<void> = Promise.resolve();
@@ -37,7 +39,8 @@ export function startUpkeep(deps: {
   };
   const maintainOnce = async (): Promise<void> => {
     try {
-      if (await lethe.maintain()) later(chunkPauseMs);
+      const more = [await lethe.maintain(), await ledger.maintain()];
+      if (more.includes(true)) later(chunkPauseMs);
     } catch (thrown) {
       log.error({ err: thrown }, 'the indexes could not be brought up to date');
     }
@@ -59,7 +62,7 @@ export function startUpkeep(deps: {
   }, expireEveryMs);
   sweep.unref();
   const unsubscribe = events.subscribe((event) => {
-    if (event.kind === 'changeset_created') later(restMs);
+    if (event.kind === 'changeset_created' || event.kind === 'ledger_changed') later(restMs);
   });
   later(0);
 

@@ -1,8 +1,10 @@
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
+import type { LedgerAgentId } from '../../src-preload/contract/ledger.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { WriteVerb } from '../sqlite/batch.ts';
+import type { WritableDb } from '../sqlite/driver.ts';
 import type { StoreFile } from '../sqlite/store-file.ts';
 import { openTextHealth, type TextHealth } from '../text/health.ts';
 import type { Ledger } from './api.ts';
@@ -44,6 +46,10 @@ function writerOf(file: StoreFile<EngineEvent>): Write {
   };
 }
 
+function changed(agentId: LedgerAgentId): EngineEvent {
+  return { kind: 'ledger_changed', agent_id: agentId };
+}
+
 function memoryVerbs(
   { file, clock }: LedgerOptions,
   health: TextHealth,
@@ -52,16 +58,18 @@ function memoryVerbs(
   return {
     put: async (input) => {
       const draft = draftPut(input);
-      return write((db) => {
+      return write((db, emit) => {
         const nowMs = clock.nowMs();
         const entry = put(db, input, draft, nowMs);
+        emit(changed(input.agentId));
         return { entry, ttl: draft.ttlSeconds, usage: readUsage(db, input.agentId, nowMs) };
       });
     },
     delete: (input) =>
-      write((db) => {
+      write((db, emit) => {
         const nowMs = clock.nowMs();
         const version = tombstone(db, input, nowMs);
+        emit(changed(input.agentId));
         return { version, usage: readUsage(db, input.agentId, nowMs) };
       }),
     get: (agentId, key) => file.read((db) => readValue(db, agentId, key, clock.nowMs())),
@@ -91,6 +99,13 @@ function ownerVerbs({
   | 'closeCustody'
 > {
   const write = writerOf(file);
+  /** A write of the owner's or of a policy, told to who listens. */
+  const act = <Result>(agentId: LedgerAgentId, verb: (db: WritableDb) => Result): Promise<Result> =>
+    write((db, emit) => {
+      const result = verb(db);
+      emit(changed(agentId));
+      return result;
+    });
   return {
     listAgents: (page) => file.read((db) => listAgents(db, page, clock.nowMs())),
     listKeys: (input) => file.read((db) => listKeys(db, input, clock.nowMs())),
@@ -99,10 +114,10 @@ function ownerVerbs({
     diff: (input) => file.read((db) => readDiff(db, input)),
     getPolicy: (agentId) => file.read((db) => readPolicy(db, agentId)),
     listPolicies: (input) => file.read((db) => listPolicies(db, input)),
-    appendPolicy: (input) => write((db) => appendPolicy(db, input, ids.uuidv7(), clock.nowMs())),
+    appendPolicy: (input) => act(input.agentId, (db) => appendPolicy(db, input, ids.uuidv7(), clock.nowMs())),
     findCustody: (agentId) => file.read((db) => readCustody(db, agentId)),
-    openCustody: (agentId, custodian) => write((db) => openEpoch(db, agentId, custodian, clock.nowMs())),
-    closeCustody: (agentId) => write((db) => closeEpoch(db, agentId, clock.nowMs())),
+    openCustody: (agentId, custodian) => act(agentId, (db) => openEpoch(db, agentId, custodian, clock.nowMs())),
+    closeCustody: (agentId) => act(agentId, (db) => closeEpoch(db, agentId, clock.nowMs())),
   };
 }
 

@@ -99,6 +99,7 @@ async function openFiles({ home, env, onProgress }: AccessOptions): Promise<Owne
 async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): Promise<OwnerAccess> {
   const { openHome } = await import('../home/open.ts');
   const { openLethe } = await import('../lethe/lethe.ts');
+  const { ledgerMigrations } = await import('../ledger/migrations/migrations.ts');
   const common = { clock: systemClock, ids: systemIds() };
   const home = openHome({ root, env, ...common });
   try {
@@ -107,6 +108,7 @@ async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): P
       ...{ path: home.paths.letheDb, readOnly: home.recovery, tuning: home.tuning, log: openLog('warn') },
       headSigner: home.keys.head,
       mergeKeys: home.keys.merges.verifying,
+      furtherMigrations: ledgerMigrations,
       onEvents: () => {},
     });
     return {

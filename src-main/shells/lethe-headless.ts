@@ -8,6 +8,7 @@ import { readLetheHttp } from '../home/environment.ts';
 import { type Environment, homePaths } from '../home/home.ts';
 import { openLetheApiKey } from '../home/keys.ts';
 import { openHome } from '../home/open.ts';
+import { ledgerMigrations } from '../ledger/migrations/migrations.ts';
 import { openLethe } from '../lethe/lethe.ts';
 import type { Bind } from '../transports/lethe-http/access.ts';
 import { openLetheHttp } from '../transports/lethe-http/server.ts';
@@ -85,6 +86,7 @@ async function openAlone({ home: root, env, bind }: ServeStoreOptions, log: Log)
       headSigner: home.keys.head,
       mergeKeys: home.keys.merges.verifying,
       ownerPrincipal: env.LETHE_OWNER_PRINCIPAL?.trim() || undefined,
+      furtherMigrations: ledgerMigrations,
       onEvents: index.onEvents,
     });
     undo.push(() => lethe.close());

@@ -12,7 +12,7 @@ test('P40 proposals past their time expire by themselves', async () => {
   const writer = await engine.agent('writer', 'propose', 'demo');
   const { proposal_id: id } = await proposal(engine, writer, 'demo', 'work', 'text');
   engine.clock.advance(proposalLifeMs + 1);
-  const upkeep = startUpkeep({ lethe: engine.lethe, charon: engine.charon, events: engine.commands, log: silentLog });
+  const upkeep = startUpkeep({ ...engine, events: engine.commands, log: silentLog });
   await upkeep.stop();
   expect(await engine.run(writer, 'memory.proposal_show', { proposal_id: id })).toMatchObject({ status: 'expired' });
   expect(engine.events).toContainEqual({
@@ -28,7 +28,7 @@ test('P40 after commits the indexes are brought up to date, until nothing waits'
   await startProject(engine, 'demo');
   const writer = await engine.agent('writer', 'propose', 'demo');
   const at = await branch(engine, writer, 'demo', 'main');
-  const upkeep = startUpkeep({ lethe: engine.lethe, charon: engine.charon, events: engine.commands, log: silentLog });
+  const upkeep = startUpkeep({ ...engine, events: engine.commands, log: silentLog });
   await commit(engine, writer, 'demo', at, ...Array.from({ length: 300 }, (_, index) => `memory number ${index}`));
   await vi.waitFor(async () => expect(await engine.lethe.maintain()).toBe(false), { timeout: 5_000 });
   await upkeep.stop();

@@ -10,6 +10,7 @@ import { openStores } from '../../src-main/commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
 import type { HomePaths } from '../../src-main/home/home.ts';
 import { openHome } from '../../src-main/home/open.ts';
+import type { Ledger } from '../../src-main/ledger/api.ts';
 import type { Lethe } from '../../src-main/lethe/api.ts';
 import type { AuditEntry } from '../../src-preload/contract/audit.ts';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
@@ -27,6 +28,7 @@ export interface TempEngine {
   readonly clock: FakeClock;
   readonly events: EngineEvent[];
   readonly owner: Caller;
+  readonly ledger: Ledger;
   /** The files behind it, for breaking things on purpose. */
   readonly paths: HomePaths;
   /** Creates an agent and lets it in by a token of its own. */
@@ -60,11 +62,12 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
   const events: EngineEvent[] = [];
   hub.subscribe((event) => events.push(event));
   const stores = await openStores({ home, clock, ids, log: silentLog, onEvents: hub.publish });
-  const { charon, lethe } = stores;
+  const { charon, lethe, ledger } = stores;
   const metrics = createMetrics(() => charon.audit.backlog());
   const commands = createCommands({
     lethe,
     charon,
+    ledger,
     events: hub,
     metrics,
     clock,
@@ -93,6 +96,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     commands,
     charon,
     lethe,
+    ledger,
     metrics,
     clock,
     events,
