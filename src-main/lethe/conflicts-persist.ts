@@ -1,5 +1,5 @@
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
-import type { Digest, ProjectId, ProposalId } from '../../src-preload/contract/ids.ts';
+import { type Digest, type ProjectId, type ProposalId, protectedRefPrefix } from '../../src-preload/contract/ids.ts';
 import { attributionBytesMax } from '../../src-preload/contract/limits.ts';
 import { assert } from '../base/assert.ts';
 import { toTimestamp } from '../base/clock.ts';
@@ -11,8 +11,10 @@ import type { ConflictSides } from './conflict-api.ts';
 import { carriedCause, conflictCauses, lifeStamp, openConflictLife } from './conflict-life.ts';
 import { conflictColumns, conflictDigest, namedMemories, openConflictReader } from './conflict-rows.ts';
 import { detectConflicts } from './detection.ts';
+import { openSight, sees } from './projection/sight.ts';
 import { findLastStatus } from './tables/conflict-events.ts';
 import { type ConflictRow, findConflictRow, findNewestOfKey, insertConflictRow } from './tables/conflicts.ts';
+import { listRefs } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
 /** What is kept of a detection, and for which proposal. */
@@ -43,8 +45,8 @@ function refuseUnfound(conflictId: string): never {
 
 /**
  * Keeps findings, in the caller's transaction, bound to a proposal (`lethe.md` §7 with D17): a new row is open, or has the
- * resolution of the newest row with its key (§0.3); one that was retired with its proposals is open again, one that is
- * open or resolved stays so. Answers them as they now are. Throws INPUT_INVALID for a proposal id over its bound.
+ * resolution of the newest row with its key (§0.3); one that was retired with its proposals is open again unless a landed move
+ * decided it, one that is open or resolved stays so. Answers them as they now are. Throws INPUT_INVALID for a proposal id over its bound.
  */
 export function persistFindings(
   db: WritableDb,
@@ -64,9 +66,10 @@ export function persistFindings(
     right: getChangesetRow(db, input.sides.rightChangesetId, 'right_changeset_id').seq,
   };
   if (findings.length > 0) emit({ kind: 'conflicts_changed', project_id: projectId });
+  const isDecided = bringsTogether(db, projectId, seqs.left, seqs.right);
   return findings.map((finding) => {
     const known = findConflictRow(db, finding.conflict_id);
-    if (known === undefined || isRetired(known)) {
+    if (known === undefined || (isRetired(known) && !isDecided)) {
       const settled = findSettled(db, projectId, finding.conflict_key);
       const number = known?.number ?? insertOpen(db, finding, seqs, nowMs);
       if (known === undefined) life.open(number);
@@ -90,6 +93,18 @@ function requireProposal(proposalId: ProposalId): string {
 
 function isRetired({ status }: ConflictRow): boolean {
   return status !== 'open' && status !== 'resolved';
+}
+
+/** Protected refs of a project that are looked at: there is one, but for what a file brought in. */
+const protectedRefsMax = 100;
+
+/** Whether every protected ref has both sides by now: what was asked between them has been decided, and may not withhold anything again. */
+function bringsTogether(db: ReadableDb, projectId: ProjectId, left: number, right: number): boolean {
+  const sight = openSight(db);
+  const heads = listRefs(db, projectId, protectedRefPrefix, protectedRefsMax, 'in use')
+    .filter(({ ref }) => ref.ref_name.startsWith(protectedRefPrefix))
+    .map(({ headSeq }) => headSeq);
+  return heads.length > 0 && heads.every((head) => sees(sight, head, left) && sees(sight, head, right));
 }
 
 /** How the newest conflict with that key was settled, if it was. */

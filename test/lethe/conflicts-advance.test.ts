@@ -11,6 +11,7 @@ import {
   type HistoryBuilder,
   historyBuilder,
   openTempLethe,
+  refName,
   reviewedMerge,
   type TempLethe,
 } from '../support/history-builder.ts';
@@ -190,6 +191,42 @@ describe('a landed merge', () => {
     expect(statusOf()[asked.conflict_id]).toBe('open');
     await temp.lethe.advance(requestTo(await mergeOf(later.changeset_id), { strategy: 'merge_commit' }));
     expect(statusOf()[asked.conflict_id]).toBe('superseded');
+  });
+
+  test('L194 what it superseded or what was retired before is not open again when it is kept again, and withholds nothing', async () => {
+    await rivals();
+    await temp.lethe.advance(requestTo(await history.commit(beside, [addAs('same-a', 'the same words')])));
+    await history.commit(branch, [addAs('same-b', 'the same words')]);
+    const side = history.head(branch);
+    const sides = between(side);
+    const [blocking, info] = await keep(side);
+    if (blocking === undefined || info === undefined) throw new Error('the test expects two conflicts');
+    await resolve(blocking);
+    await temp.lethe.advance(requestTo(await mergeOf(side), { strategy: 'merge_commit' }));
+    const again = await temp.lethe.persistConflicts({
+      sides,
+      proposalId: proposal(2),
+      conflictIds: [blocking.conflict_id, info.conflict_id],
+    });
+    expect(again.map(({ status }) => status)).toEqual(['resolved', 'superseded']);
+    const { memories } = temp.lethe.context({ projectId: history.project, refName: refName(main), limit: 10 });
+    expect(memories.map(({ memory_id: id }) => id)).toEqual(expect.arrayContaining(['ours', 'theirs']));
+    expect((await temp.lethe.verifyChain(history.project)).findings).toEqual([]);
+  });
+
+  test('L194 one that was canceled does not withhold from main what main has had from both sides since', async () => {
+    await history.commit(beside, [addAs('ours', 'use one cable', decision('net'))]);
+    await history.commit(branch, [addAs('theirs', 'use no cable', decision('net'))]);
+    const sides = { ...between(history.head(branch)), leftChangesetId: history.head(beside) };
+    const conflictIds = temp.lethe.detectConflicts(sides).map(idOf);
+    const asked = await temp.lethe.persistConflicts({ sides, proposalId: proposal(2), conflictIds });
+    expect(asked.map(({ severity, status }) => [severity, status])).toEqual([['blocking', 'open']]);
+    await temp.lethe.retireConflicts({ projectId: history.project, proposalId: proposal(2), status: 'canceled' });
+    await temp.lethe.advance(requestTo(await history.mergeInto(beside, branch)));
+    const again = await temp.lethe.persistConflicts({ sides, proposalId: proposal(4), conflictIds });
+    expect(again.map(({ status }) => status)).toEqual(['canceled']);
+    const { memories } = temp.lethe.context({ projectId: history.project, refName: refName(main), limit: 10 });
+    expect(memories.map(({ memory_id: id }) => id).toSorted()).toEqual(['ours', 'theirs']);
   });
 
   test('L201 leaves conflicts of other proposals alone', async () => {
