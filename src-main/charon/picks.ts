@@ -57,7 +57,10 @@ export function memoriesOfPicks(picks: readonly PickedOp[]): ReadonlySet<string>
   );
 }
 
-/** Who wrote what a proposal brings in (`lethe.md` §0.1): of a cherry-pick, the authors of the changesets that it takes from. */
+/**
+ * Who wrote what a proposal brings in (`lethe.md` §0.1): of a cherry-pick, the authors of the changesets that it takes from, named
+ * as the store names them. Cost follows what is brought in.
+ */
 export async function listAuthors(
   context: CharonContext,
   stored: StoredProposal,
@@ -65,7 +68,22 @@ export async function listAuthors(
 ): Promise<readonly string[]> {
   const picks = await readPicks(context, stored.selected_ops);
   if (picks === undefined) return context.store.originators(targetHead, stored.head_changeset_id);
-  return [...new Set(picks.map(({ changeset }) => changeset.author_principal))];
+  const authors = new Set<string>();
+  for (const changeset of new Set(picks.map((pick) => pick.changeset)))
+    for (const author of await namesOfAuthor(context, changeset)) authors.add(author);
+  return [...authors];
+}
+
+/**
+ * Who wrote a changeset, as the store tells it of what the changeset brings beside its first parent: of one that came from a file it
+ * is nobody here, whatever the name. A merge may bring both; then both count.
+ */
+async function namesOfAuthor({ store }: CharonContext, changeset: Changeset): Promise<readonly string[]> {
+  const { author_principal: author, changeset_id: changesetId, parent_ids: parentIds } = changeset;
+  const [parent] = parentIds;
+  if (parent === undefined) return [author];
+  const brought = await store.originators(parent, changesetId);
+  return brought.filter((name) => name === author || name === `imported:${author}`);
 }
 
 /** How an op is called where it is refused. */

@@ -5,12 +5,17 @@ import {
   add,
   addAs,
   attachEvidence,
+  changesetId,
   correct,
   memoryIdOf,
   type OpDraft,
   relate,
+  reviewedMerge,
   supersede,
+  testOwner,
 } from '../support/history-builder.ts';
+import { addedMemory, makeReferenceFile } from '../support/reference-files.ts';
+import { openReferenceGit, referenceHistory } from '../support/reference-stores.ts';
 import { agent, codeOf } from './charon-world.ts';
 import { acceptedInMain, approveAndMerge, draft, inMain, keptFor, land, mainHead, show } from './conflict-world.ts';
 import {
@@ -171,6 +176,25 @@ describe('merging a cherry-pick', () => {
     expect(await codeOf(mergeBy(world, world.reviewer, filed.proposal_id))).toBe('SELF_APPROVAL');
     await mergeBy(world, world.second, filed.proposal_id);
     expect(Object.values(acceptedInMain(world))).toContain('a');
+  });
+
+  test('C88 who wrote a changeset that came from a file is nobody here, whatever the name', async () => {
+    const namesake = world.reviewer.principal.principal_id;
+    const path = makeReferenceFile(openReferenceGit, (store) => {
+      const { root, commit, ref } = referenceHistory(store, 'demo', 'file');
+      const ops = [addedMemory('brought')];
+      ref(
+        'refs/agents/x/main',
+        commit({ ref: 'refs/agents/x/main', parents: [root], ops, more: { author_principal: namesake } }),
+      );
+    });
+    const { contentDigest } = await world.temp.lethe.inspectImport({ path });
+    const plan = await world.temp.lethe.importFile({ path, contentDigest, principal: testOwner });
+    const imported = changesetId(plan.projects[0]?.refs[0]?.ref.head ?? '');
+    const joined = await world.history.detached([imported, world.root.changeset_id], [reviewedMerge('join', imported)]);
+    const filed = await pick(joined, [{ changeset_id: imported, ordinal: 0 }]);
+    await approveAndMerge(world, filed);
+    expect(Object.values(acceptedInMain(world))).toContain('brought');
   });
 });
 
