@@ -1,5 +1,6 @@
 import type { AuditEntry, Door, VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { Ref } from '../../src-preload/contract/changeset.ts';
+import type { AmbiguousIntent, ReconcileCheck } from '../../src-preload/contract/commands/operations.ts';
 import type { ResolutionInput, Severity } from '../../src-preload/contract/conflict.ts';
 import type {
   ChangesetId,
@@ -12,6 +13,7 @@ import type {
 } from '../../src-preload/contract/ids.ts';
 import type { Grant, Obol, Principal, Profile, Scope } from '../../src-preload/contract/principal.ts';
 import type {
+  Advance,
   MergeStrategy,
   Proposal,
   ProposalDetail,
@@ -19,6 +21,7 @@ import type {
   SelectedOp,
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
+import type { FileCheck } from '../sqlite/check-file.ts';
 import type { RevertInput } from './revert.ts';
 import type { RecordedSubject } from './rules/audit-entry.ts';
 import type { ProvenCaller } from './rules/caller.ts';
@@ -192,6 +195,20 @@ export interface Charon {
   expireProposals(): Promise<number>;
   /** After a crash: settles proposals left `merging` and intents without an outcome from the store's records (`charon.md` §6). */
   settle(): Promise<{ readonly settled: number; readonly ambiguous: number }>;
+  /** The same by the owner's order, while calls run: what was listed as ambiguous and still is gets closed, on record. Throws READ_ONLY. */
+  settleByHand(): Promise<{ readonly settled: number; readonly closed: number; readonly left: number }>;
+  /** Intents that no record decides, oldest first. */
+  listAmbiguousIntents(): readonly AmbiguousIntent[];
+  /** Every proposal against the store (`charon.md` §7); repairs nothing. */
+  reconcileProposals(): Promise<ReconcileCheck>;
+  /** What Charon's records do not know of advance records of a project; `seen` holds the proposals of the pages before. */
+  findStrayAdvances(
+    projectId: ProjectId,
+    advances: readonly Advance[],
+    seen: Set<string>,
+  ): readonly { readonly where: string; readonly problem: string }[];
+  /** Looks over the database file, table by table. */
+  checkFile(): Promise<FileCheck>;
   /** Flushes the ledger, checkpoints, closes the file. */
   close(): Promise<void>;
 }

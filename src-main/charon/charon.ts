@@ -1,6 +1,7 @@
 import type { Door } from '../../src-preload/contract/audit.ts';
 import type { Principal } from '../../src-preload/contract/principal.ts';
 import { assert } from '../base/assert.ts';
+import { checkFile } from '../sqlite/check-file.ts';
 import type { Caller, Charon } from './api.ts';
 import { doAllChores } from './chores.ts';
 import type { CharonContext } from './context.ts';
@@ -12,6 +13,7 @@ import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
 import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, showProposal } from './proposals.ts';
 import { propose } from './propose.ts';
+import { findStrayAdvances, listAmbiguousIntents, reconcileProposals } from './reconcile.ts';
 import { findReplay, rememberReplay } from './replays.ts';
 import { proposeRevert } from './revert.ts';
 import { review } from './review.ts';
@@ -19,7 +21,7 @@ import { scopesOf } from './rules/profiles.ts';
 import { ownedPrefixes, requireCreatableRef, requireOwnedRef } from './rules/ref-ownership.ts';
 import { requireGrant, requireScope } from './rules/rights.ts';
 import { ownerSelfMerge, setOwnerSelfMerge } from './settings.ts';
-import { settle } from './settle.ts';
+import { settle, settleByHand } from './settle.ts';
 import { listObols } from './tables/obols.ts';
 import { findOwner, findPrincipal, listPrincipals } from './tables/principals.ts';
 import { countPending } from './tables/proposals.ts';
@@ -76,6 +78,11 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
       return expired;
     },
     settle: () => settle(context),
+    settleByHand: () => settleByHand(context),
+    listAmbiguousIntents: () => listAmbiguousIntents(context),
+    reconcileProposals: () => reconcileProposals(context),
+    findStrayAdvances: (projectId, advances, seen) => findStrayAdvances(context, projectId, advances, seen),
+    checkFile: () => checkFile((chunk) => chunk(db)),
     close: async () => {
       try {
         await audit.close();

@@ -34,6 +34,8 @@ export interface CharonContext {
   readonly log: Log;
   readonly homeId: string;
   readonly readOnly: boolean;
+  /** Where the ledger stood when it was opened: an intent up to there is of a process that is gone. */
+  readonly openedSeq: number;
   /** Proposals whose merge runs in this process at this moment: nobody else settles those. */
   readonly mergesInFlight: Set<ProposalId>;
   /** Proposals that a call of this process tells the store about at this moment, each with what to wait for. */

@@ -87,6 +87,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       log,
       homeId,
       readOnly: options.readOnly,
+      openedSeq: auditHead(connection).seq,
       mergesInFlight: new Set(),
       choresInFlight: new Map(),
       memos: createMemos(),

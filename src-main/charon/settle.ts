@@ -12,9 +12,9 @@ import {
 import { assert } from '../base/assert.ts';
 import { fromTimestamp, toTimestamp } from '../base/clock.ts';
 import { doAllChores } from './chores.ts';
-import { type CharonContext, write } from './context.ts';
+import { type CharonContext, requireWritable, write } from './context.ts';
 import { settleMerges } from './merge-settle.ts';
-import { ambiguousOutcome } from './rules/audit-entry.ts';
+import { type AuditRecord, ambiguousOutcome, closedByHandOutcome } from './rules/audit-entry.ts';
 import { findAuditEntry } from './tables/audit-entries.ts';
 import { findLastAttempt } from './tables/merge-attempts.ts';
 import { listOpenIntents, markAmbiguous, type OpenIntent } from './tables/open-intents.ts';
@@ -108,38 +108,69 @@ export async function settle(
   let settled = await settleMerges(context);
   await doAllChores(context);
   for (const intent of listOpenIntents(context.db)) {
-    if (!intent.ambiguous && (await settleIntent(context, intent))) settled += 1;
+    if (!intent.ambiguous && (await settleIntent(context, intent)) === 'decided') settled += 1;
   }
   return { settled, ambiguous: listOpenIntents(context.db).length };
 }
 
-/** True when a record decided it. */
-async function settleIntent(context: CharonContext, intent: OpenIntent): Promise<boolean> {
+/**
+ * Settles by the owner's order, also while calls of this process run (`charon.md` §6): merges and chores as at a start, then
+ * the intents of processes that are gone. What a record decides by now is settled by it; what was listed as ambiguous and
+ * still is gets closed by hand, on record. `left` are those whose store cannot be asked now, and those that became ambiguous
+ * by this very look: they are listed first. Throws READ_ONLY in recovery.
+ */
+export async function settleByHand(
+  context: CharonContext,
+): Promise<{ readonly settled: number; readonly closed: number; readonly left: number }> {
+  requireWritable(context);
+  let settled = await settleMerges(context);
+  await doAllChores(context);
+  let closed = 0;
+  let left = 0;
+  for (const intent of listOpenIntents(context.db)) {
+    if (!intent.ambiguous && intent.seq > context.openedSeq) continue;
+    const done = await settleIntent(context, intent);
+    if (done === 'decided') settled += 1;
+    else if (done === 'closed') closed += 1;
+    else left += 1;
+  }
+  return { settled, closed, left };
+}
+
+/** `decided` by a record, `closed` by hand when it was listed as ambiguous before, else it is still open. */
+async function settleIntent(context: CharonContext, intent: OpenIntent): Promise<'decided' | 'closed' | 'open'> {
   const entry = findAuditEntry(context.db, intent.seq);
   assert(entry !== undefined, 'an open intent stands on an audit entry');
   const settlement = await decide(context, entry, intent);
-  if (settlement === undefined) return false;
-  const outcome = settlement === 'ambiguous' ? ambiguousOutcome : `settled: ${settlement}`;
+  if (settlement === undefined) return 'open';
+  const isUndecided = settlement === 'ambiguous';
+  const undecided = intent.ambiguous ? closedByHandOutcome : ambiguousOutcome;
   await write(context, (db) => {
-    context.audit.append(db, {
-      at: toTimestamp(context.clock.nowMs()),
-      phase: 'outcome',
-      outcome,
-      subject: {
-        principal: entry.principal,
-        credentialKind: 'system',
-        credentialId: '',
-        door: 'system',
-        command: entry.command,
-        project: entry.project,
-        objectIds: entry.object_ids,
-        requestDigest: entry.request_digest,
-        correlationId: entry.correlation_id,
-      },
-    });
-    if (settlement === 'ambiguous') markAmbiguous(db, intent.seq);
+    context.audit.append(db, outcomeOf(context, entry, isUndecided ? undecided : `settled: ${settlement}`));
+    if (isUndecided && !intent.ambiguous) markAmbiguous(db, intent.seq);
   });
-  return settlement !== 'ambiguous';
+  if (!isUndecided) return 'decided';
+  return intent.ambiguous ? 'closed' : 'open';
+}
+
+/** The outcome that the engine itself gives to an intent. */
+function outcomeOf(context: CharonContext, entry: AuditEntry, outcome: string): AuditRecord {
+  return {
+    at: toTimestamp(context.clock.nowMs()),
+    phase: 'outcome',
+    outcome,
+    subject: {
+      principal: entry.principal,
+      credentialKind: 'system',
+      credentialId: '',
+      door: 'system',
+      command: entry.command,
+      project: entry.project,
+      objectIds: entry.object_ids,
+      requestDigest: entry.request_digest,
+      correlationId: entry.correlation_id,
+    },
+  };
 }
 
 /** Undefined when the store cannot be asked now: the intent stays open and is tried at the next start. */

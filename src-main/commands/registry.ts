@@ -12,6 +12,7 @@ import { obolCommands } from './obols.ts';
 import { principalCommands } from './principals.ts';
 import { projectCommands } from './projects.ts';
 import { proposalCommands } from './proposals.ts';
+import { reconcileCommands } from './reconcile.ts';
 import { refCommands } from './refs.ts';
 import { resolutionCommands } from './resolutions.ts';
 
@@ -28,6 +29,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     principalCommands,
     obolCommands,
     auditCommands,
+    reconcileCommands,
     engineCommands,
     importCommands,
   ];

@@ -12,6 +12,7 @@ import type {
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import type { Manifest, MemoryContext, SearchMatch } from '../../src-preload/contract/memory.ts';
 import type { Advance, MergePreview } from '../../src-preload/contract/proposal.ts';
+import type { FileCheck } from '../sqlite/check-file.ts';
 import type { ConflictVerbs } from './conflict-api.ts';
 import type { GatewayVerbs } from './gateway.ts';
 import type { ImportVerbs } from './import/import.ts';
@@ -217,6 +218,9 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs, Import
 
   /** Verifies everything about a project in chunks, letting others work in between; names the first problem first. Throws PROJECT_NOT_FOUND. */
   verifyChain(projectId: ProjectId, onProgress?: (done: number, total: number) => void): Promise<VerifyReport>;
+
+  /** Looks over the database file, table by table, the full-text indexes too; what it finds it tells. */
+  checkFile(): Promise<FileCheck>;
 
   /** Work that follows behind commits (full text, recency pages), one bounded chunk; true when more is waiting. */
   maintain(): Promise<boolean>;

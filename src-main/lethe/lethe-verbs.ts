@@ -1,5 +1,6 @@
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { WriteVerb } from '../sqlite/batch.ts';
+import { checkFile } from '../sqlite/check-file.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { Snapshots } from '../sqlite/snapshots.ts';
 import type { TextHealth } from '../text/health.ts';
@@ -166,7 +167,7 @@ export function upkeepVerbs(
   write: Write,
   context: VerbContext,
   textHealth: TextHealth,
-): Pick<Lethe, 'verifyChain' | 'maintain'> {
+): Pick<Lethe, 'verifyChain' | 'checkFile' | 'maintain'> {
   const verifyText: VerifyIndex = async (...parameters) => {
     const findings = parameters[2];
     const before = findings.list.length + findings.omitted;
@@ -189,6 +190,7 @@ export function upkeepVerbs(
         );
       return report;
     },
+    checkFile: () => checkFile(read),
     maintain: openTextUpkeep({ read, write, textHealth, log: context.log }),
   };
 }

@@ -3,6 +3,7 @@ import { addMcp } from './cli-mcp.ts';
 import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
 import { addProposalVerbs } from './cli-proposals.ts';
+import { addReconcile } from './cli-reconcile.ts';
 import { addServe } from './cli-serve.ts';
 
 const help = `
@@ -28,6 +29,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addObolVerbs(program);
   addProposalVerbs(program);
   addLedgerVerbs(program);
+  addReconcile(program);
   program.root.addHelpText('after', help);
   return program.run(args);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry, VerifyReport } from '../../src-preload/contract/audit.ts';
+import type { AmbiguousIntent } from '../../src-preload/contract/commands/operations.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import { exitCodes } from './cli-exit.ts';
 import { type Program, type Session, usageFault } from './cli-program.ts';
@@ -23,6 +24,18 @@ export function addLedgerVerbs(program: Program): void {
       }),
     );
   ledger
+    .command('ambiguous')
+    .description(
+      'requests that a crash interrupted and of which no record says what came; charon reconcile --settle closes them',
+    )
+    .action(() =>
+      program.act(async ({ call, print }) => {
+        const listed = await call('audit.ambiguous', {});
+        print(listed, ambiguousText(listed.intents));
+        return undefined;
+      }),
+    );
+  ledger
     .command('tail')
     .description('the newest entries, the newest last')
     .option('-n, --lines <count>', `how many, at most ${listLimitMax}`, '20')
@@ -36,6 +49,23 @@ export function addLedgerVerbs(program: Program): void {
         return undefined;
       }),
     );
+}
+
+/** Requests that nobody can decide, for people. */
+function ambiguousText(intents: readonly AmbiguousIntent[]): string {
+  if (intents.length === 0) return 'Nothing is undecided.';
+  return table(
+    ['SEQ', 'AT', 'DOOR', 'PRINCIPAL', 'COMMAND', 'PROJECT', 'OBJECTS'],
+    intents.map(({ seq, at, door, principal, command, project, object_ids: ids }) => [
+      String(seq),
+      at,
+      door,
+      shortId(principal),
+      command,
+      project,
+      ids.map(shortId).join(' '),
+    ]),
+  );
 }
 
 /** What a verification found, for people. */

@@ -36,6 +36,9 @@ export const emptyHead: AuditHead = { seq: 0, hash: auditGenesisHash };
 /** The outcome of an intent that no record decides: it stays open until it is settled by hand (`charon.md` §6). */
 export const ambiguousOutcome = 'ambiguous';
 
+/** The outcome that ends an ambiguous intent by the owner's order: nobody knows what came of it. */
+export const closedByHandOutcome = 'settled: by_hand';
+
 /** What is recorded, before it has a place in the chain. */
 export interface AuditRecord {
   readonly at: Timestamp;

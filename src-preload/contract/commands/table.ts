@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { importCommands } from './import.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryWriteCommands } from './memory-write.ts';
+import { operationCommands } from './operations.ts';
 import { ownerCommands } from './owner.ts';
 
 /** The whole command table, in the order in which tools are listed. */
@@ -9,6 +10,7 @@ export const commandTable = [
   ...memoryReadCommands,
   ...memoryWriteCommands,
   ...ownerCommands,
+  ...operationCommands,
   ...importCommands,
 ] as const;
 
