@@ -1,8 +1,7 @@
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { AcceptedReader } from './projection/accepted.ts';
+import { successorOf } from './projection/bereft.ts';
 import { seqOf } from './rules/numbers.ts';
-import { findSecondEnd } from './rules/op-ends.ts';
-import { decodeOp, findOpRow } from './tables/ops.ts';
 import type { Touch } from './tables/touches.ts';
 
 /**
@@ -22,15 +21,13 @@ export function findRetiredReason(db: ReadableDb, accepted: AcceptedReader, touc
     case 'superseded':
       return `superseded at ${accepted.changesetId(seqOf(touch.key))}`;
     case 'duplicate':
-      return duplicateReason(db, touch);
+      return duplicateReason(db, accepted, touch);
     case 'deprecation_retired':
       return 'retired before its deprecation was proposed';
   }
 }
 
-function duplicateReason(db: ReadableDb, { key }: Touch): string {
-  const row = findOpRow(db, key);
-  const op = row === undefined ? undefined : decodeOp(row);
-  const stays = op?.op_type === 'mark_duplicate' ? findSecondEnd(op) : undefined;
-  return stays === undefined ? 'duplicate of another memory' : `duplicate of ${stays}`;
+function duplicateReason(db: ReadableDb, accepted: AcceptedReader, touch: Touch): string {
+  const stays = successorOf(db, touch);
+  return stays === undefined ? 'duplicate of another memory' : `duplicate of ${accepted.memoryId(stays)}`;
 }

@@ -111,7 +111,6 @@ function acceptedFrom(memory: ReplayedMemory): unknown {
     ...fields,
     memory_id: memoryId,
     status,
-    source: last === '' ? 'legacy_event' : 'memory_git',
     ...(sourceEventId === undefined ? {} : { source_event_id: sourceEventId }),
     ...(introduced === '' ? {} : { introduced_changeset_id: introduced }),
     ...(last === '' ? {} : { last_changeset_id: last }),

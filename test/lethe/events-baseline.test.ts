@@ -13,6 +13,7 @@ import {
   historyBuilder,
   openTempLethe,
   relate,
+  restore,
   supersede,
   type TempLethe,
 } from '../support/history-builder.ts';
@@ -146,8 +147,8 @@ test('L241 what a baseline holds can be targeted by every op, and so can what be
   });
   expect(memoryAt(history, work, 'c-2').memory).not.toHaveProperty('source_event_id');
   expect(memoryAt(history, work, 'd').memory).toMatchObject({ status: 'duplicate' });
-  expect(memoryAt(history, work, 'e').memory).toMatchObject({ status: 'deprecation_proposed', source: 'memory_git' });
-  expect(memoryAt(history, work, 'f').memory).toMatchObject({ evidence: [{ note: 'seen' }] });
+  expect(memoryAt(history, work, 'e').memory).toMatchObject({ status: 'deprecation_proposed', source: 'legacy_event' });
+  expect(memoryAt(history, work, 'f').memory).toMatchObject({ evidence: [{ note: 'seen' }], source: 'legacy_event' });
   expect(memoryAt(history, work, 'f').relationships).toHaveLength(1);
   const [start, ...rest] = memoryAt(history, work, 'b-3').lineage;
   expect(start).toMatchObject({
@@ -171,6 +172,28 @@ test('L241 what a baseline holds can be targeted by every op, and so can what be
     ['a', 'legacy_event'],
     ['b-3', 'legacy_event'],
   ]);
+  await verified(history);
+});
+
+test('L241 an event stays one whatever is attached to it, and is one again when its state is restored', async () => {
+  legacy([{ event_id: 'a', created_at: moments[0] ?? '' }]);
+  const history = historyBuilder({ lethe: temp.lethe });
+  const root = await history.init();
+  await history.branch(work);
+  const { changeset_id: attached } = await history.commit(work, [attachEvidence('a', { note: 'seen' })]);
+  expect(memoryAt(history, work, 'a').memory).toMatchObject({ source: 'legacy_event', last_changeset_id: attached });
+  await history.commit(work, [correct('a', { scope: 'desk' })]);
+  await history.commit(work, [attachEvidence('a', { note: 'again' }), deprecate('a')]);
+  expect(memoryAt(history, work, 'a').memory).toMatchObject({ source: 'memory_git' });
+  await history.commit(work, [restore('a', attached)], { mayRestore: true });
+  expect(memoryAt(history, work, 'a').memory).toMatchObject({ source: 'legacy_event', evidence: [{ note: 'seen' }] });
+  const { changeset_id: last } = await history.commit(work, [restore('a', root.changeset_id)], { mayRestore: true });
+  expect(memoryAt(history, work, 'a').memory).toMatchObject({ source: 'legacy_event', last_changeset_id: last });
+  const ends = { baseChangesetId: root.changeset_id, targetChangesetId: last };
+  expect(temp.lethe.diff({ ...ends, side: 'both', limit: 50 }).corrections_proposed).toEqual([]);
+  await history.commit(work, [correct('a', { content: 'b' }, 'b')]);
+  await history.commit(work, [correct('b', { content: 'a' }, 'a')]);
+  expect(memoryAt(history, work, 'a').memory).toMatchObject({ source: 'memory_git', source_event_id: 'a' });
   await verified(history);
 });
 

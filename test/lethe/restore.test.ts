@@ -91,6 +91,7 @@ describe('a restored state', () => {
     await commit([restore('tea', active)]);
     await history.branch(side, work);
     await commit([restore('tea', marked)]);
+    expect(answer('tea').exclusionReason).toBe('duplicate of cup');
     await commit([supersede('cup')], side);
     await expect(history.mergeInto(work, side)).rejects.toMatchObject({
       code: 'BOTH_SIDES_TOUCHED',

@@ -5,7 +5,7 @@ import { assert } from '../../base/assert.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { type AttachmentList, attachmentLists, type ShownFields, shownFields } from '../rules/attachments.ts';
 import { seqOf } from '../rules/numbers.ts';
-import { opsOfVersion, readVersion, startVersion, type Version } from '../rules/overlay.ts';
+import { isStillEvent, opsOfVersion, readVersion, startVersion, type Version } from '../rules/overlay.ts';
 import { type Attachment, findAttachment } from '../tables/attachments.ts';
 import { listChangesetIds, listChosenIds } from '../tables/memory-ids.ts';
 import type { Touch, TouchStatus } from '../tables/touches.ts';
@@ -57,7 +57,7 @@ export function openAccepted(db: ReadableDb): AcceptedReader {
       content,
       ...fields,
       status: statusShown(touch.status),
-      source: version.version === source ? 'legacy_event' : 'memory_git',
+      source: isStillEvent(version) ? 'legacy_event' : 'memory_git',
       ...(sourceEvent === undefined ? {} : { source_event_id: sourceEvent }),
       // The number of a baseline event is no op of a changeset.
       ...(version.introduced === source ? {} : { introduced_changeset_id: changesetId(seqOf(version.introduced)) }),

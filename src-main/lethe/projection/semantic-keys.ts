@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../src-preload/contract/json.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { type ComparableState, listSemanticKeys, semanticKeyNumber, semanticKeyText } from '../rules/detect/keys.ts';
-import { startVersion, type Version } from '../rules/overlay.ts';
+import { isStillEvent, startVersion, type Version } from '../rules/overlay.ts';
 import { insertSemanticKey, listMadeStates } from '../tables/semantic-keys.ts';
 import { readPayload } from '../tables/versions.ts';
 import type { AppliedOps } from './apply.ts';
@@ -49,7 +49,7 @@ export function fillSemanticKeys(db: WritableDb): void {
  * @param payloadOf what an op, or a baseline event, says
  */
 export function keyNumbersOf(projectId: string, version: Version, payloadOf: PayloadOf): readonly number[] {
-  if (version.version === version.source) return [];
+  if (isStillEvent(version)) return [];
   const keys = listSemanticKeys(projectId, readComparable(version, payloadOf));
   return keys.map((key) => semanticKeyNumber(semanticKeyText(projectId, key)));
 }

@@ -173,7 +173,6 @@ function acceptedOf(memory: ReplayedMemory, isNamedAfter: boolean): JsonObject {
     ...shownFields('evidence', evidence?.count ?? 0, walkReplayed(evidence)),
     ...shownFields('verification', verification?.count ?? 0, walkReplayed(verification)),
     memory_id: memoryId,
-    source: last === '' ? 'legacy_event' : 'memory_git',
     ...(sourceEventId === undefined ? {} : { source_event_id: sourceEventId }),
     ...(introduced === '' ? {} : { introduced_changeset_id: introduced }),
     ...(last === '' ? {} : { last_changeset_id: last }),

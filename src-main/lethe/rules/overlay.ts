@@ -95,6 +95,14 @@ export function opsOfVersion({ fields, payload }: Version): readonly number[] {
   return [...new Set([...Object.values(fields), ...Object.values(payload)])];
 }
 
+/**
+ * Whether a state is still what an event of the baseline said: nobody corrected it. What is attached to it, and that it is to
+ * be given up, is not said by a correction and leaves it the event's (`L241`).
+ */
+export function isStillEvent({ source, introduced, payload }: Version): boolean {
+  return source !== undefined && introduced === source && Object.keys(payload).length === 0;
+}
+
 /** Whether two states say the same of themselves, whatever was attached to them. */
 export function saysSame(one: Version, other: Version): boolean {
   const isSame = (left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): boolean => {

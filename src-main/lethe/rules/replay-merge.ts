@@ -67,12 +67,11 @@ function isOver(entry: ReplayedEntry, older: ReplayedEntry): boolean {
 
 /** What is shown of a memory, apart from the changesets that made it so and from where it was picked. */
 function meaningOf(memory: ReplayedMemory): string {
-  const { active: _active, introduced: _introduced, last, evidence, verification, ...said } = memory;
+  const { active: _active, introduced: _introduced, last: _last, evidence, verification, ...said } = memory;
   const shown = {
     ...said,
     tags: [...(said.tags ?? [])],
     payload: withoutPick(said.payload),
-    isLegacy: last === '',
     evidence: listOf(shownFields('evidence', evidence?.count ?? 0, walk(evidence))),
     verification: listOf(shownFields('verification', verification?.count ?? 0, walk(verification))),
   };

@@ -23,6 +23,7 @@ export interface ReplayedMemory {
   /** Empty when no changeset did: of a baseline event. */
   readonly introduced: string;
   readonly last: string;
+  readonly source: 'legacy_event' | 'memory_git';
   /** The baseline event out of which the state grew. */
   readonly sourceEventId?: string;
   readonly content: string;
@@ -139,12 +140,23 @@ function correctMemory({ op, changesetId }: ReplayedOp, target: ReplayedFound | 
   const resulting = op.resulting_event_id ?? '';
   const touched = { ...memory, active: true, status: 'active', last: changesetId } as const;
   if (resulting === '' || resulting === memory.memoryId)
-    return [{ memoryId: memory.memoryId, state: { memory: overlay(touched, payload), restored } }];
-  const renamed = overlay({ ...touched, memoryId: resulting, introduced: changesetId }, payload);
+    return [
+      {
+        memoryId: memory.memoryId,
+        state: { memory: overlay({ ...touched, source: sourceAfter(memory, payload) }, payload), restored },
+      },
+    ];
+  const fresh = { memoryId: resulting, introduced: changesetId, source: 'memory_git' } as const;
+  const renamed = overlay({ ...touched, ...fresh }, payload);
   return [
     retired(target, 'corrected', resulting, resulting),
     { memoryId: resulting, state: { memory: renamed }, from: memory.memoryId },
   ];
+}
+
+/** A correction in place makes an event a memory of Git, unless it says nothing: a file of elsewhere can hold one that does not. */
+function sourceAfter({ source }: ReplayedMemory, payload: JsonObject): ReplayedMemory['source'] {
+  return Object.keys(payload).length === 0 ? source : 'memory_git';
 }
 
 function restoreMemory({ op, seq, changesetId, findPast }: ReplayedOp): readonly ReplayedChange[] {
@@ -172,6 +184,7 @@ function addMemory({ op, changesetId }: ReplayedOp, from: string | undefined): r
     memoryId,
     active: true,
     status: 'active',
+    source: 'memory_git',
     introduced: changesetId,
     last: changesetId,
     content: '',
@@ -190,6 +203,7 @@ export function replayEvent(event: ReplayedEvent): ReplayedMemory {
     status: 'active',
     introduced: '',
     last: '',
+    source: 'legacy_event',
     sourceEventId: eventId,
     content,
     event_type: eventType,
