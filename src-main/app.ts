@@ -7,6 +7,7 @@ import type { Caller, Charon } from './charon/api.ts';
 import type { Commands } from './commands/api.ts';
 import type { CommandDeps } from './commands/deps.ts';
 import { createEventHub } from './commands/events.ts';
+import { createLedgerGate, type LedgerGate } from './commands/ledger-gate.ts';
 import { createMetrics, type Metrics } from './commands/metrics.ts';
 import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
@@ -45,6 +46,8 @@ export interface AppOptions {
 /** The addresses of what is open. */
 export interface AppDoors {
   readonly mcp: string | null;
+  /** Where the memory ledger's `/v1` is: the agent door's origin. */
+  readonly ledger: string | null;
   readonly ownerPage: string | null;
   readonly socket: string | null;
   /** The store's own HTTP protocol, with `/api`. */
@@ -71,6 +74,7 @@ interface Opened {
   readonly charon: Charon;
   readonly lethe: Lethe;
   readonly commands: CommandPipeline;
+  readonly gate: LedgerGate;
   readonly metrics: Metrics;
 }
 
@@ -134,7 +138,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   if (!home.recovery) await settle(charon, log);
 
   const metrics = createMetrics(() => charon.audit.backlog());
-  const commands = createCommands({
+  const deps: CommandDeps = {
     lethe,
     charon,
     ledger,
@@ -147,13 +151,14 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     log,
     recoveryReadonly: home.recovery,
     onProgress: options.onProgress,
-  });
+  };
+  const commands = createCommands(deps);
   undo.push(() => commands.close());
   if (!home.recovery) {
     const upkeep = startUpkeep({ lethe, ledger, charon, events, log });
     undo.push(() => upkeep.stop());
   }
-  return { home, charon, lethe, commands, metrics };
+  return { home, charon, lethe, commands, gate: createLedgerGate(deps), metrics };
 }
 
 /** After a crash, what the records decide is settled before any door opens (`charon.md` §6). */
@@ -168,7 +173,7 @@ interface OpenDoors extends Omit<AppDoors, 'letheHttp'> {
   readonly newLoginUrl: () => string | undefined;
 }
 
-const closedDoors: OpenDoors = { mcp: null, ownerPage: null, socket: null, newLoginUrl: () => undefined };
+const closedDoors: OpenDoors = { mcp: null, ledger: null, ownerPage: null, socket: null, newLoginUrl: () => undefined };
 
 async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opened, undo: Undo[]): Promise<OpenDoors> {
   const { clock, ids, log, version } = options;
@@ -180,6 +185,7 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     port: wanted.agentPort ?? home.settings.ports.agent,
     commands,
     charon,
+    ledger: opened.gate,
     clock,
     ids,
     log,
@@ -200,7 +206,13 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     log,
   });
   undo.push(() => socket.close());
-  return { mcp: agents.mcpUrl, ownerPage: page?.url ?? null, socket: socket.path, newLoginUrl };
+  return {
+    mcp: agents.mcpUrl,
+    ledger: agents.ledgerUrl,
+    ownerPage: page?.url ?? null,
+    socket: socket.path,
+    newLoginUrl,
+  };
 }
 
 /** The one door that lies under Charon, for gateways (`design.md` §3): where it was asked for, else where the settings open it. */

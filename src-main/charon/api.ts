@@ -22,6 +22,7 @@ import type {
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
 import type { FileCheck } from '../sqlite/check-file.ts';
+import type { Ltx } from './ltx-api.ts';
 import type { RevertInput } from './revert.ts';
 import type { RecordedSubject } from './rules/audit-entry.ts';
 import type { ProvenCaller } from './rules/caller.ts';
@@ -92,7 +93,9 @@ export interface Charon {
   owner(): Principal;
   /** The owner as a caller through one of the owner's doors. */
   ownerCaller(door: Door): Caller;
-  /** Constant work for every bad token; undefined for unknown, expired, revoked, other audience, and disabled principal alike. */
+  /** Who may come in to the memory ledger. */
+  readonly ltx: Ltx;
+  /** Of an obol, or of a key or session of the memory ledger. Constant work for every bad token; undefined for unknown, expired, revoked, other audience, and disabled principal alike. */
   authenticate(token: string, door: Door): Caller | undefined;
   /** Last use, kept at most once a minute; never throws. */
   noteUse(obolId: ObolId, use: { readonly client: string; readonly tool: string }): void;

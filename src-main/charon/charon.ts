@@ -6,6 +6,8 @@ import type { Caller, Charon } from './api.ts';
 import { doAllChores } from './chores.ts';
 import type { CharonContext } from './context.ts';
 import { draftResolution, dropResolution } from './drafts.ts';
+import { ltxVerbs } from './ltx.ts';
+import { authenticateLtx } from './ltx-keys.ts';
 import { mergeProposal } from './merge.ts';
 import { settleMerges } from './merge-settle.ts';
 import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
@@ -22,7 +24,7 @@ import { ownedPrefixes, requireCreatableRef, requireOwnedRef } from './rules/ref
 import { requireGrant, requireScope } from './rules/rights.ts';
 import { ownerSelfMerge, setOwnerSelfMerge } from './settings.ts';
 import { settle, settleByHand } from './settle.ts';
-import { listObols } from './tables/obols.ts';
+import { listObols, updateLastUse } from './tables/obols.ts';
 import { findOwner, findPrincipal, listPrincipals } from './tables/principals.ts';
 import { countPending } from './tables/proposals.ts';
 
@@ -39,8 +41,10 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     audit,
     owner: () => getOwner(context),
     ownerCaller: (door) => ownerCaller(context, door),
-    authenticate: (token, door) => authenticate(context, token, door),
-    noteUse: createUseKeeper(context),
+    authenticate: (token, door) =>
+      token.startsWith('ltx_') ? authenticateLtx(context, token, door) : authenticate(context, token, door),
+    noteUse: createUseKeeper(context, updateLastUse),
+    ltx: ltxVerbs(context),
     requireScope,
     requireGrant,
     requireOwnedRef,

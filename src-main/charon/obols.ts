@@ -1,9 +1,9 @@
 import type { Door } from '../../src-preload/contract/audit.ts';
-import { type ObolId, obolIdSchema, type PrincipalId } from '../../src-preload/contract/ids.ts';
+import { type ObolId, obolIdSchema, type PrincipalId, type Timestamp } from '../../src-preload/contract/ids.ts';
 import type { Obol } from '../../src-preload/contract/principal.ts';
 import { fromTimestamp, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
-import type { ReadableDb } from '../sqlite/driver.ts';
+import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { Caller } from './api.ts';
 import { type CharonContext, write } from './context.ts';
 import { getPrincipal } from './principals.ts';
@@ -18,7 +18,7 @@ import {
   provesToken,
   tokenMac,
 } from './rules/token.ts';
-import { findObol, findStoredObol, insertObol, type StoredObol, updateLastUse, updateRevoked } from './tables/obols.ts';
+import { findObol, findStoredObol, insertObol, type StoredObol, updateRevoked } from './tables/obols.ts';
 import { findPrincipal } from './tables/principals.ts';
 
 /** Stands in for the row of a token that nobody has, so that refusing it costs the same. */
@@ -90,20 +90,28 @@ export function authenticate(context: CharonContext, token: string, door: Door):
   return { principal, scopes: scopesOf(principal.profile), credential: { kind: 'obol', id: stored.obol_id }, door };
 }
 
-/** Keeps when, by which client and for which tool a token was last used, at most once a minute; never throws. */
-export function createUseKeeper(
+/**
+ * Keeps when, by which client and for which tool a token was last used, at most once a minute; never throws. `update` writes
+ * it for the kind of token that the keeper is for.
+ */
+export function createUseKeeper<Id extends string>(
   context: CharonContext,
-): (obolId: ObolId, use: { readonly client: string; readonly tool: string }) => void {
-  const keptMs = new Map<ObolId, number>();
-  return (obolId, use) => {
+  update: (
+    db: WritableDb,
+    id: Id,
+    use: { readonly at: Timestamp; readonly client: string; readonly tool: string },
+  ) => void,
+): (id: Id, use: { readonly client: string; readonly tool: string }) => void {
+  const keptMs = new Map<Id, number>();
+  return (id, use) => {
     const nowMs = context.clock.nowMs();
-    const before = keptMs.get(obolId);
+    const before = keptMs.get(id);
     if (context.readOnly || (before !== undefined && nowMs - before < useIntervalMs)) return;
-    keptMs.set(obolId, nowMs);
+    keptMs.set(id, nowMs);
     const kept = { at: toTimestamp(nowMs), client: shown(use.client), tool: shown(use.tool) };
-    write(context, (db) => updateLastUse(db, obolId, kept)).catch((thrown: unknown) => {
-      keptMs.delete(obolId);
-      context.log.warn({ err: thrown, obol: obolId }, 'the last use of a token could not be kept');
+    write(context, (db) => update(db, id, kept)).catch((thrown: unknown) => {
+      keptMs.delete(id);
+      context.log.warn({ err: thrown, token: id }, 'the last use of a token could not be kept');
     });
   };
 }

@@ -101,7 +101,8 @@ export function revokeGrant(context: CharonContext, principalId: PrincipalId, gr
   });
 }
 
-function makePrincipal(
+/** A new principal without a grant, in the caller's transaction. Throws `PRINCIPAL_EXISTS` for an actor id that is taken. */
+export function makePrincipal(
   db: WritableDb,
   ids: Ids,
   wanted: {

@@ -5,21 +5,38 @@ import type { MacKey } from './rules/audit-entry.ts';
 import { settingMac, verifySetting } from './rules/setting-mac.ts';
 import { findSetting, upsertSetting } from './tables/settings.ts';
 
-const ownerSelfMergeName = 'owner_self_merge';
+/** The switches that matter for security, by the name that each is stored under. */
+type Switch = 'owner_self_merge' | 'ledger_open_registration';
+const ownerSelfMergeName: Switch = 'owner_self_merge';
+const openRegistrationName: Switch = 'ledger_open_registration';
 
 /**
  * May the owner merge the owner's own proposal at the owner's doors (`charon.md` §4)? A value that is missing or does not
  * carry the ledger's MAC counts as off.
  */
 export function ownerSelfMerge(context: CharonContext): boolean {
-  const row = findSetting(context.db, ownerSelfMergeName);
-  if (row === undefined) return false;
-  const setting = { name: ownerSelfMergeName, value: row.value, changedAt: row.changed_at };
-  if (verifySetting(context.keys.ledger, context.homeId, setting, row.mac, row.mac_key_id)) return row.value === 'on';
-  context.log.error(
-    { setting: ownerSelfMergeName },
-    'a security setting does not carry the MAC of the ledger and counts as off',
+  return isOn(context, ownerSelfMergeName);
+}
+
+/** Are agents let in to the memory ledger without being asked about (`ledger.md` §1)? Counts as off likewise. */
+export function openRegistration(context: CharonContext): boolean {
+  return isOn(context, openRegistrationName);
+}
+
+/** Turns that on or off. */
+export function setOpenRegistration(context: CharonContext, on: boolean): Promise<void> {
+  const { homeId, keys } = context;
+  return write(context, (db) =>
+    storeSwitch(db, openRegistrationName, { homeId, macKey: keys.ledger, nowMs: context.clock.nowMs(), on }),
   );
+}
+
+function isOn(context: CharonContext, name: Switch): boolean {
+  const row = findSetting(context.db, name);
+  if (row === undefined) return false;
+  const setting = { name, value: row.value, changedAt: row.changed_at };
+  if (verifySetting(context.keys.ledger, context.homeId, setting, row.mac, row.mac_key_id)) return row.value === 'on';
+  context.log.error({ setting: name }, 'a security setting does not carry the MAC of the ledger and counts as off');
   return false;
 }
 
@@ -32,11 +49,19 @@ export function setOwnerSelfMerge(context: CharonContext, on: boolean): Promise<
 }
 
 /** Writes the value under its MAC: also in the transaction that makes a home, where it is on. */
-export function storeOwnerSelfMerge(
-  db: WritableDb,
-  stored: { readonly homeId: string; readonly macKey: MacKey; readonly nowMs: number; readonly on: boolean },
-): void {
-  const setting = { name: ownerSelfMergeName, value: stored.on ? 'on' : 'off', changedAt: toTimestamp(stored.nowMs) };
+export function storeOwnerSelfMerge(db: WritableDb, stored: StoredSwitch): void {
+  storeSwitch(db, ownerSelfMergeName, stored);
+}
+
+interface StoredSwitch {
+  readonly homeId: string;
+  readonly macKey: MacKey;
+  readonly nowMs: number;
+  readonly on: boolean;
+}
+
+function storeSwitch(db: WritableDb, name: Switch, stored: StoredSwitch): void {
+  const setting = { name, value: stored.on ? 'on' : 'off', changedAt: toTimestamp(stored.nowMs) };
   upsertSetting(db, setting.name, {
     value: setting.value,
     changed_at: setting.changedAt,

@@ -1,7 +1,8 @@
 import type { CommandContract } from '../../src-preload/contract/command.ts';
+import { ltxKeyIdSchema } from '../../src-preload/contract/ltx.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
-import type { AuditSubject } from '../charon/api.ts';
+import type { AuditSubject, Caller } from '../charon/api.ts';
 import type { CommandCall } from './api.ts';
 import { projectOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
@@ -37,8 +38,7 @@ export function createAuditTrail(
 
   const subject = (): AuditSubject => ({
     principal: call.caller.principal.principal_id,
-    credentialKind: call.caller.credential.kind,
-    credentialId: call.caller.credential.id,
+    ...credentialOf(call.caller),
     door: call.caller.door,
     command: name,
     project: found.project ?? projectOf(call.input) ?? '',
@@ -86,7 +86,7 @@ export function createAuditTrail(
     finished: (fault) => {
       record(fault);
       countOutcome(deps, name, fault, found.replayed === true, intended);
-      if (call.caller.credential.kind === 'obol') noteAgent(deps, call, contract, fault === undefined);
+      if (call.caller.credential.kind !== 'owner') noteAgent(deps, call, contract, fault === undefined);
     },
   };
 }
@@ -124,6 +124,16 @@ function countOutcome(
   if (fault?.code === 'REF_MOVED' || fault?.code === 'PROPOSAL_STALE') metrics.count('mergeCasConflicts');
 }
 
+/**
+ * A credential as entries name it. The ledger has one kind for every bearer; of those of the memory ledger the id says more:
+ * `ltx_<id>`, `ltx_sub_<id>` or `ltx_session_<id>`.
+ */
+export function credentialOf({ credential }: Caller): Pick<AuditSubject, 'credentialKind' | 'credentialId'> {
+  if (credential.kind !== 'ltx') return { credentialKind: credential.kind, credentialId: credential.id };
+  const use = credential.key === 'root' ? '' : credential.key === 'session' ? 'session_' : 'sub_';
+  return { credentialKind: 'obol', credentialId: `ltx_${use}${credential.id}` };
+}
+
 /** The caller's own key, so that an intent without an outcome can be settled after a crash. */
 function keyOf(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || !('idempotency_key' in input)) return undefined;
@@ -133,7 +143,10 @@ function keyOf(input: unknown): string | undefined {
 function noteAgent(deps: CommandDeps, call: CommandCall, contract: CommandContract | undefined, ok: boolean): void {
   const { credential, principal } = call.caller;
   const tool = contract === undefined ? 'unknown' : contract.name.replace('.', '_');
-  if (credential.kind === 'obol') deps.charon.noteUse(credential.id, { client: call.client, tool });
+  const use = { client: call.client, tool };
+  if (credential.kind === 'obol') deps.charon.noteUse(credential.id, use);
+  if (credential.kind === 'ltx' && credential.key !== 'session')
+    deps.charon.ltx.noteKeyUse(ltxKeyIdSchema.parse(credential.id), use);
   deps.events.publish([
     { kind: 'agent_called', principal_id: principal.principal_id, tool, ok, at: toTimestamp(deps.clock.nowMs()) },
   ]);

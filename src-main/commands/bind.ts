@@ -29,14 +29,14 @@ export interface Handler<Input, Output> {
   /** For `project: 'object'`: finds the object, or throws the same fault that `missing` holds. */
   locate?(input: Input): Located | Promise<Located>;
   /** Ids that the audit keeps about the request: ids, names and keys, never content. */
-  objects?(input: Input): readonly string[];
+  objects?(input: Input, caller: Caller): readonly string[];
   /** The first answer of the same request, or undefined when there was none. Throws IDEMPOTENCY_MISMATCH. */
   replay?(call: Call<Input>): Output | undefined | Promise<Output | undefined>;
   /** Load, ownership, separation of duties, state: throws what must be refused before an intent is recorded. */
   prepare?(call: Call<Input>): void | Promise<void>;
   run(call: Call<Input>): Output | Promise<Output>;
   /** Ids that the audit keeps about the answer. */
-  effects?(output: Output): readonly string[];
+  effects?(output: Output): readonly string[] | Promise<readonly string[]>;
 }
 
 /** One call on its way through the pipeline, its input and output types closed inside. */
@@ -87,10 +87,10 @@ export function bind<Input extends z.ZodType, Output extends z.ZodType>(
   contract: CommandContract<Input, Output>,
   handler: Handler<z.output<Input>, z.output<Output>>,
 ): BoundCommand {
-  const close = (output: z.output<Output>): Answer => {
+  const close = async (output: z.output<Output>): Promise<Answer> => {
     const parsed = contract.output.safeParse(output);
     if (!parsed.success) throw wrongAnswer(contract, parsed.error.issues[0]?.path.join('.') ?? '');
-    return { output: parsed.data, effects: handler.effects?.(output) ?? [] };
+    return { output: parsed.data, effects: (await handler.effects?.(output)) ?? [] };
   };
   return {
     contract,
@@ -104,7 +104,7 @@ export function bind<Input extends z.ZodType, Output extends z.ZodType>(
         caller,
         input,
         projectInInput: projectOf(raw),
-        objects: handler.objects?.(input) ?? [],
+        objects: handler.objects?.(input, caller) ?? [],
         locate: async () => handler.locate?.(input),
         replay: async (place) => {
           const output = await handler.replay?.(call(place));

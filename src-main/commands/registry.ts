@@ -5,6 +5,8 @@ import type { BoundCommand } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { engineCommands } from './engine.ts';
 import { importCommands } from './import.ts';
+import { ledgerCommands } from './ledger.ts';
+import { ledgerOwnerCommands } from './ledger-owner.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryStateCommands } from './memory-state.ts';
 import { memoryWriteCommands } from './memory-write.ts';
@@ -32,6 +34,8 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     reconcileCommands,
     engineCommands,
     importCommands,
+    ledgerCommands,
+    ledgerOwnerCommands,
   ];
   const bound = families.flatMap((family) => family(deps));
   assert(bound.length === commandTable.length, 'every row of the command table has one handler');

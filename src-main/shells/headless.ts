@@ -38,7 +38,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   });
   const owner = app.newLoginUrl() ?? null;
   options.print(
-    { ready: true, mcp: app.doors.mcp, ledger: null, owner, home, pid: process.pid },
+    { ready: true, mcp: app.doors.mcp, ledger: app.doors.ledger, owner, home, pid: process.pid },
     readyText(app.doors.mcp, owner, home),
   );
   await stopped;

@@ -49,7 +49,7 @@ export function agentCredentials(options: {
   return {
     charge,
     authenticate(request) {
-      const token = bearerPattern.exec(request.headers.authorization ?? '')?.[1] ?? '';
+      const token = bearerOf(request);
       const caller = token === '' ? undefined : charon.authenticate(token, 'agent');
       if (caller === undefined) {
         const waitMs = failures.take(1);
@@ -66,9 +66,20 @@ export function agentCredentials(options: {
   };
 }
 
+/** The bearer of a request as it came, or '' when there is none. */
+export function bearerOf(request: FastifyRequest): string {
+  return bearerPattern.exec(request.headers.authorization ?? '')?.[1] ?? '';
+}
+
 /** RATE_LIMITED with the wait in data, which becomes `Retry-After`. */
 export function rateLimited(reason: string, retryAfterMs: number): Fault {
   return new Fault('RATE_LIMITED', `${reason} Wait, then try again.`, { retry_after_ms: retryAfterMs });
+}
+
+/** Of an obol its id, of a key of the memory ledger `ltx_…` up to its id. */
+function publicHalf(token: string): string {
+  const [, kind, id = ''] = /^(obol_|ltx_(?:sub_|session_|poll_)?)([0-9a-f]{16})_/.exec(token) ?? [];
+  return kind === undefined || kind === 'obol_' ? id : `${kind}${id}`;
 }
 
 /** Of a token only its public half is noted, and only when it has the shape of one. */
@@ -76,7 +87,7 @@ function failedSubject(token: string, correlationId: string): Parameters<Charon[
   return {
     principal: '',
     credentialKind: 'none',
-    credentialId: /^obol_([0-9a-f]{16})_/.exec(token)?.[1] ?? '',
+    credentialId: publicHalf(token),
     door: 'agent',
     command: 'authenticate',
     project: '',

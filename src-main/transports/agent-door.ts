@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Commands } from '../commands/api.ts';
+import type { LedgerGate } from '../commands/ledger-gate.ts';
 import { agentCredentials, type CredentialJudge, type CredentialLimits } from './agent-credentials.ts';
 import {
   closeDoor,
@@ -12,16 +13,23 @@ import {
   notFound,
   sendFault,
 } from './door-server.ts';
+import { addLedgerDoor, ledgerMount } from './ledger-http/door.ts';
+import { isLedgerUrl } from './ledger-http/path.ts';
+import { ledgerRefusalOf } from './ledger-http/refusal.ts';
 import { listenOnLoopback, proveSelf } from './listen.ts';
 import { openMcp } from './mcp.ts';
 import { createMcpRoute } from './mcp-route.ts';
+import { places } from './places.ts';
 import type { Liveness } from './port-holder.ts';
 import { addressesOf, decideGuard, type OwnAddresses } from './request-guard.ts';
+import type { Rate } from './token-bucket.ts';
 
 /** Every limit of the agent door (`charon.md` §3). Counts; times in milliseconds. */
 export interface AgentDoorLimits extends DoorTimes, CredentialLimits {
   readonly concurrentMax: number;
   readonly streamsMax: number;
+  /** Requests to the memory ledger that bring no credential, all together. */
+  readonly strangers: Rate;
 }
 
 export const agentDoorLimitsDefault: AgentDoorLimits = {
@@ -30,6 +38,7 @@ export const agentDoorLimitsDefault: AgentDoorLimits = {
   perPrincipal: { perSecond: 2_000, burst: 4_000 },
   concurrentMax: 256,
   streamsMax: 64,
+  strangers: { perSecond: 20, burst: 40 },
 };
 
 /** Whether the engine can work, and what stops it, in words that may be shown to anyone on this machine. */
@@ -43,6 +52,8 @@ export interface AgentDoorOptions {
   readonly port: number;
   readonly commands: Commands;
   readonly charon: CredentialJudge;
+  /** What the memory ledger is asked without a credential; left out, the door has no `/v1`. */
+  readonly ledger?: LedgerGate | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
@@ -54,6 +65,8 @@ export interface AgentDoorOptions {
 export interface AgentDoor {
   readonly url: string;
   readonly mcpUrl: string;
+  /** The origin below which `/v1` is; null when this door has none. */
+  readonly ledgerUrl: string | null;
   readonly port: number;
   /** What `/livez` of this very door answers with. */
   readonly nonce: string;
@@ -63,7 +76,7 @@ export interface AgentDoor {
 const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Opens the loopback door for agents: `/mcp`, `/livez`, `/readyz`, `/health`, nothing else (`charon.md` §3).
+ * Opens the loopback door for agents: `/mcp`, the memory ledger under `/v1`, `/livez`, `/readyz`, `/health`, nothing else (`charon.md` §3).
  * Throws PORT_TAKEN.
  */
 export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoor> {
@@ -79,6 +92,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     times: limits,
     log,
     guard: (request) => decideGuard(guardedPart(request), ours, false),
+    part: options.ledger && { has: isLedgerUrl, mount: ledgerMount, refusalOf: ledgerRefusalOf },
   });
   const liveness: Liveness = { product: 'memory-git', live: true, nonce, version };
   server.get('/livez', async () => liveness);
@@ -96,9 +110,16 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     sendFault(reply, notFound());
     return reply;
   });
-  const mcpRoute = createMcpRoute({ credentials, mcp, limits, url: 'http://127.0.0.1/mcp' });
+  const requests = places(limits.concurrentMax, 'Too many requests are being served at once.');
+  const mcpRoute = createMcpRoute({ credentials, mcp, requests, limits, url: 'http://127.0.0.1/mcp' });
   server.addHook('preClose', async () => mcpRoute.endStreams());
   server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', onRequest: mcpRoute.admit, handler: mcpRoute.serve });
+
+  const { ledger: gate } = options;
+  if (gate !== undefined) {
+    const { strangers } = limits;
+    addLedgerDoor(server, { commands, gate, judge: charon, credentials, requests, strangers, clock, ids, version });
+  }
 
   const port = await listenOnLoopback(server, options.port);
   ours = addressesOf(ownNames, port);
@@ -114,7 +135,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     await close();
     throw error;
   }
-  return { url, mcpUrl, port, nonce, close };
+  return { url, mcpUrl, ledgerUrl: gate === undefined ? null : url, port, nonce, close };
 }
 
 /** Questions that come while one is being answered share its answer; a question that fails is an unready engine. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ObolId } from '../../src-preload/contract/ids.ts';
 
 const partCharactersMax = 64;
 const rememberedMax = 4_096;
@@ -16,7 +15,7 @@ const initializeBodySchema = z.object({
 /** Which program is calling, as far as it says: for the token's last use, never for a decision (T29). */
 export interface ClientNames {
   /** `name version`, without characters that hide or colour, or '' when the program never said. */
-  clientOf(obolId: ObolId, body: unknown): string;
+  clientOf(credentialId: string, body: unknown): string;
 }
 
 /**
@@ -24,16 +23,16 @@ export interface ClientNames {
  * remembered for their token (the latest one, when several share a token).
  */
 export function clientNames(): ClientNames {
-  const remembered = new Map<ObolId, string>();
+  const remembered = new Map<string, string>();
   return {
-    clientOf(obolId, body) {
+    clientOf(credentialId, body) {
       const modern = modernBodySchema.safeParse(body);
       if (modern.success) return describeClient(modern.data.params._meta['io.modelcontextprotocol/clientInfo']);
       const initialize = initializeBodySchema.safeParse(body);
-      if (!initialize.success) return remembered.get(obolId) ?? '';
+      if (!initialize.success) return remembered.get(credentialId) ?? '';
       const client = describeClient(initialize.data.params.clientInfo);
-      remembered.delete(obolId);
-      remembered.set(obolId, client);
+      remembered.delete(credentialId);
+      remembered.set(credentialId, client);
       const [oldest] = remembered.keys();
       if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest);
       return client;

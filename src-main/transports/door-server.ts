@@ -40,6 +40,13 @@ const faultByLibraryCode: Readonly<Record<string, () => Fault>> = {
   FST_ERR_BAD_URL: () => new Fault('BODY_INVALID', 'The path is not a valid URL. Check its percent signs.'),
 };
 
+/** A part of a door with a surface of its own. */
+export interface DoorPart {
+  has(url: string): boolean;
+  readonly mount: string;
+  refusalOf(fault: Fault): { readonly status: number; readonly body: unknown };
+}
+
 /**
  * An HTTP server that answers every refusal in one form (status and the fault's four fields), takes JSON bodies only,
  * waits and reads no longer than it must, and lets `guard` stop a request before its body is read.
@@ -49,8 +56,12 @@ export function createDoorServer(options: {
   readonly times: DoorTimes;
   readonly log: Log;
   readonly guard: (request: FastifyRequest) => Fault | undefined;
+  /** The part of the door that words its own refusals, and the one path that all of its URLs are routed to. */
+  readonly part?: DoorPart | undefined;
 }): FastifyInstance {
-  const { times, log, guard } = options;
+  const { times, log, guard, part } = options;
+  const refuse = (request: FastifyRequest, reply: FastifyReply, fault: Fault): void =>
+    sendFault(reply, fault, part?.has(request.originalUrl) === true ? part.refusalOf : refusalOf);
   const server = fastify({
     logger: false,
     bodyLimit: times.bodyBytesMax,
@@ -62,8 +73,9 @@ export function createDoorServer(options: {
       connectionsCheckingInterval: Math.min(1_000, times.headersTimeoutMs),
       requireHostHeader: false,
     },
-    frameworkErrors: (error, _request, reply) => {
-      sendFault(reply, faultOf(error, log));
+    rewriteUrl: ({ url = '' }) => (part?.has(url) === true ? part.mount : url),
+    frameworkErrors: (error, request, reply) => {
+      refuse(request, reply, faultOf(error, log));
     },
   });
   server.server.maxConnections = 2_048;
@@ -81,11 +93,11 @@ export function createDoorServer(options: {
   server.setErrorHandler(async (error, request, reply) => {
     const fault = faultOf(error, log);
     if (fault.code === 'BODY_TOO_LARGE') await readAway(request.raw);
-    sendFault(reply, fault);
+    refuse(request, reply, fault);
     return reply;
   });
-  server.setNotFoundHandler((_request, reply) => {
-    sendFault(reply, notFound());
+  server.setNotFoundHandler((request, reply) => {
+    refuse(request, reply, notFound());
   });
   return server;
 }
@@ -142,8 +154,12 @@ export function notFound(): Fault {
 }
 
 /** Refuses: the fault's status and its four fields; with `Retry-After` in whole seconds when it says how long to wait. */
-export function sendFault(reply: FastifyReply, fault: Fault): void {
-  const { status, body } = refusalOf(fault);
+export function sendFault(
+  reply: FastifyReply,
+  fault: Fault,
+  wordsOf: (fault: Fault) => { readonly status: number; readonly body: unknown } = refusalOf,
+): void {
+  const { status, body } = wordsOf(fault);
   const waitMs = fault.data.retry_after_ms;
   if (typeof waitMs === 'number') void reply.header('retry-after', String(Math.max(1, Math.ceil(waitMs / 1_000))));
   void reply.headers(commonHeaders).code(status).send(body);

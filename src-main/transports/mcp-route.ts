@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
-import { type AgentCredentials, rateLimited } from './agent-credentials.ts';
+import type { AgentCredentials } from './agent-credentials.ts';
 import { clientNames } from './client-name.ts';
 import type { Mcp } from './mcp.ts';
+import { type Places, places } from './places.ts';
 
 const batchMax = 100;
 
@@ -23,13 +24,14 @@ export interface McpRoute {
 export function createMcpRoute(options: {
   readonly credentials: AgentCredentials;
   readonly mcp: Mcp;
-  readonly limits: { readonly concurrentMax: number; readonly streamsMax: number };
+  /** What all requests of the door share. */
+  readonly requests: Places;
+  readonly limits: { readonly streamsMax: number };
   readonly url: string;
 }): McpRoute {
-  const { credentials, mcp, limits } = options;
+  const { credentials, mcp, limits, requests } = options;
   const callers = new WeakMap<FastifyRequest, Caller>();
   const clients = clientNames();
-  const requests = places(limits.concurrentMax, 'Too many requests are being served at once.');
   const streams = places(limits.streamsMax, 'Too many streams are open.');
   return {
     async admit(request, reply) {
@@ -45,7 +47,7 @@ export function createMcpRoute(options: {
     async serve(request, reply) {
       const caller = callers.get(request);
       assert(
-        caller !== undefined && caller.credential.kind === 'obol',
+        caller !== undefined && caller.credential.kind !== 'owner',
         'only agents with a token come through this door',
       );
       const { body } = request;
@@ -95,30 +97,4 @@ function webRequest(request: FastifyRequest, reply: FastifyReply, url: string): 
     if (!reply.raw.writableFinished) gone.abort();
   });
   return new Request(url, { method: request.method, headers, signal: gone.signal });
-}
-
-interface Places {
-  enter(reply: FastifyReply): void;
-  leave(reply: FastifyReply): void;
-  /** Cuts off everybody who holds a place. */
-  empty(): void;
-}
-
-/** So many at once (T13). A place is given back when the answer ends, or when whoever asked goes away. */
-function places(max: number, refusal: string): Places {
-  const taken = new Set<FastifyReply>();
-  const leave = (reply: FastifyReply): void => {
-    taken.delete(reply);
-  };
-  return {
-    leave,
-    empty() {
-      for (const reply of taken) reply.raw.destroy();
-    },
-    enter(reply) {
-      if (taken.size >= max) throw rateLimited(refusal, 1_000);
-      taken.add(reply);
-      reply.raw.once('close', () => leave(reply));
-    },
-  };
 }

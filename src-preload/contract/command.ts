@@ -33,22 +33,27 @@ export interface CommandContract<Input extends z.ZodType = z.ZodType, Output ext
 const read: CommandAnnotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
 const write: CommandAnnotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true };
 
-/** A command that agents may call too: it appears among the MCP tools of whoever holds its scope. */
+/**
+ * A command that agents may call too: it appears among the MCP tools of whoever holds its scope, unless it says `tool: false`,
+ * which leaves it to the doors that call it by name.
+ */
 export function agentCommand<const Name extends string, Input extends z.ZodType, Output extends z.ZodType>(row: {
   readonly name: Name;
   readonly title: string;
   readonly description: string;
   readonly scope: Scope;
-  readonly project: 'project' | 'object';
+  readonly project: CommandContract['project'];
   readonly mutates: boolean;
   readonly power?: boolean;
+  readonly tool?: boolean;
   /** Reads memory and may keep a record of what was read: no change to memory, and yet not only a read. */
   readonly records?: boolean;
   readonly input: Input;
   readonly output: Output;
 }): CommandContract<Input, Output> & { readonly name: Name } {
   const { records = false, ...rest } = row;
-  return { ...rest, power: row.power ?? false, tool: true, annotations: row.mutates || records ? write : read };
+  const { power = false, tool = true } = row;
+  return { ...rest, power, tool, annotations: row.mutates || records ? write : read };
 }
 
 /** A command of the owner's doors: no bearer token reaches it. */

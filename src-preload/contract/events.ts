@@ -7,6 +7,8 @@ import {
   refNameSchema,
   timestampSchema,
 } from './ids.ts';
+import { ledgerAgentIdSchema } from './ledger.ts';
+import { registrationIdSchema } from './ltx.ts';
 import { proposalStatusSchema } from './proposal.ts';
 
 /** What the engine tells the desk after something has become durable. Ids only: whoever wants more asks for it. */
@@ -33,6 +35,10 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
     proposal_id: proposalIdSchema,
     status: proposalStatusSchema,
   }),
+  /** An agent asked to be let in to the memory ledger, or was answered. */
+  z.strictObject({ kind: z.literal('registration_changed'), registration_id: registrationIdSchema }),
+  /** An agent wrote to its key-value memory, or the owner changed who has custody of it. */
+  z.strictObject({ kind: z.literal('ledger_changed'), agent_id: ledgerAgentIdSchema }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
   z.strictObject({
     kind: z.literal('agent_called'),

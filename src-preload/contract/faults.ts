@@ -21,6 +21,13 @@ export const faultKindByCode = {
   SELF_APPROVAL: 'denied',
   NOT_ORIGINATOR: 'denied',
   CONSOLIDATION_POLICY_AMEND_FORBIDDEN: 'denied',
+  ROOT_KEY_REQUIRED: 'denied',
+  INSUFFICIENT_KEY_SCOPE: 'denied',
+  KEY_REVOKED: 'denied',
+  PASSPORT_SIGNATURE_REQUIRED: 'denied',
+  PASSPORT_SIGNATURE_INVALID: 'denied',
+  PASSPORT_REVOKED: 'denied',
+  REGISTRATION_REFUSED: 'denied',
   ATTRIBUTION_FORGED: 'denied',
   MERGE_AUTHORIZATION_REFUSED: 'denied',
   ORIGINATOR_MAY_NOT_MERGE: 'denied',
@@ -46,6 +53,8 @@ export const faultKindByCode = {
   OBOL_REVOKED: 'conflict',
   MEMORY_LEDGER_VERSION_CONFLICT: 'conflict',
   CUSTODY_STATE: 'conflict',
+  AGENT_ALREADY_EXISTS: 'conflict',
+  REGISTRATION_STATE: 'conflict',
 
   // what was sent cannot be used
   INPUT_INVALID: 'invalid',
@@ -59,6 +68,7 @@ export const faultKindByCode = {
   BODY_INVALID: 'invalid',
   BODY_TOO_LARGE: 'invalid',
   BODY_TOO_DEEP: 'invalid',
+  METHOD_NOT_ALLOWED: 'invalid',
   CONTENT_TYPE_REFUSED: 'invalid',
   QUOTA: 'invalid',
   IMPORT_REFUSED: 'invalid',
@@ -82,6 +92,10 @@ export const faultKindByCode = {
   SESSION_NOT_FOUND: 'not_found',
   MEMORY_KEY_NOT_FOUND: 'not_found',
   CONSOLIDATION_POLICY_NOT_FOUND: 'not_found',
+  PASSPORT_NOT_FOUND: 'not_found',
+  LTX_KEY_NOT_FOUND: 'not_found',
+  REGISTRATION_NOT_FOUND: 'not_found',
+  REGISTRATION_EXPIRED: 'not_found',
 
   READ_ONLY: 'read_only',
 

@@ -36,8 +36,17 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
     'conflict.list',
     'ref.overview',
   ],
-  principal_changed: ['principal.list', 'obol.list', 'audit.tail', 'engine.status'],
-  agent_called: ['engine.status', 'principal.list', 'obol.list'],
+  registration_changed: ['registration.list', 'audit.tail'],
+  ledger_changed: [
+    'ledger.agents',
+    'ledger.keys',
+    'ledger.history',
+    'ledger.value_at',
+    'ledger.policies',
+    'audit.tail',
+  ],
+  principal_changed: ['principal.list', 'ltx.list', 'ledger.agents', 'obol.list', 'audit.tail', 'engine.status'],
+  agent_called: ['engine.status', 'principal.list', 'obol.list', 'ltx.list'],
 };
 
 /** The commands whose answers are to be asked for again after this event. */

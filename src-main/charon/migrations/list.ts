@@ -3,6 +3,7 @@ import { charon0001Identity } from './charon-0001-identity.ts';
 import { charon0002Audit } from './charon-0002-audit.ts';
 import { charon0003Proposals } from './charon-0003-proposals.ts';
 import { charon0004Resolutions } from './charon-0004-resolutions.ts';
+import { charon0005Ltx } from './charon-0005-ltx.ts';
 
 /** The schema of charon.db, in order. A landed migration is never edited. */
 export const charonMigrations: readonly Migration[] = [
@@ -10,4 +11,5 @@ export const charonMigrations: readonly Migration[] = [
   charon0002Audit,
   charon0003Proposals,
   charon0004Resolutions,
+  charon0005Ltx,
 ];

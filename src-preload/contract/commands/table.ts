@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { importCommands } from './import.ts';
+import { ledgerCommands } from './ledger.ts';
+import { ledgerOwnerCommands } from './ledger-owner.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryWriteCommands } from './memory-write.ts';
 import { operationCommands } from './operations.ts';
@@ -9,7 +11,9 @@ import { ownerCommands } from './owner.ts';
 export const commandTable = [
   ...memoryReadCommands,
   ...memoryWriteCommands,
+  ...ledgerCommands,
   ...ownerCommands,
+  ...ledgerOwnerCommands,
   ...operationCommands,
   ...importCommands,
 ] as const;
