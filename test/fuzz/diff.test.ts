@@ -6,10 +6,11 @@ import { listAddedRelationships } from '../../src-main/lethe/projection/relation
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
 import { opNumber } from '../../src-main/lethe/rules/numbers.ts';
 import {
+  openReplay,
+  type Replay,
   type Replayed,
   type ReplayedRelationship,
   type ReplayedTouch,
-  replay,
 } from '../../src-main/lethe/rules/replay.ts';
 import type { ReplayedMemory } from '../../src-main/lethe/rules/replay-ops.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
@@ -17,8 +18,8 @@ import { seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
 import { touchLog } from './touch-log.ts';
 
-const histories = 60;
-const chunks = 5;
+const histories = 300;
+const chunks = 10;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('diffs of random histories, part %i', (chunk) => {
   test('L110 L114 L115 L138 a diff equals the comparison of two plain replays', () => {
@@ -40,13 +41,14 @@ function checkSeed(seed: number): void {
   try {
     growHistory(store, random, 45 + random.below(35));
     const heads = [...store.history.keys()];
+    const replay = openReplay(store.history);
     for (let pair = 0; pair < 15; pair += 1) {
       const base = random.pick(heads);
       const target = random.pick(heads);
-      checkRelationships(store, base, target, `seed ${seed}, ${base} to ${target}`);
+      checkRelationships(store, replay, base, target, `seed ${seed}, ${base} to ${target}`);
       for (const side of ['both', 'target'] as const) {
         const where = `seed ${seed}, ${base} to ${target}, ${side}`;
-        const wanted = diffFromScratch(store, base, target, side);
+        const wanted = diffFromScratch(replay, base, target, side);
         expect(changesOf(store, base, target, side, 0), where).toEqual(wanted);
         const after = wanted[Math.floor(wanted.length / 2)]?.op ?? 0;
         expect(changesOf(store, base, target, side, after), `${where}, second page`).toEqual(
@@ -60,8 +62,8 @@ function checkSeed(seed: number): void {
 }
 
 /** Relationships that the target has and the base has not, whole and from the middle on. */
-function checkRelationships(store: HistoryStore, base: number, target: number, where: string): void {
-  const [atBase, atTarget] = [replay(store.history, base), replay(store.history, target)];
+function checkRelationships(store: HistoryStore, replay: Replay, base: number, target: number, where: string): void {
+  const [atBase, atTarget] = [replay.at(base), replay.at(target)];
   const baseHas = new Set(atBase.changesets);
   const had = new Set(atBase.relationships().map(opOf));
   for (const side of ['both', 'target'] as const) {
@@ -122,12 +124,12 @@ function inOrder(said: readonly Said[]): readonly Said[] {
   );
 }
 
-function diffFromScratch(store: HistoryStore, base: number, target: number, side: 'both' | 'target'): readonly Said[] {
-  const atBase = replay(store.history, base);
-  const atTarget = replay(store.history, target);
+function diffFromScratch(replay: Replay, base: number, target: number, side: 'both' | 'target'): readonly Said[] {
+  const atBase = replay.at(base);
+  const atTarget = replay.at(target);
   const baseHas = new Set(atBase.changesets);
   const targetHas = new Set(atTarget.changesets);
-  const [baseLog, targetLog] = [touchLog(store, base).toSorted(byKey), touchLog(store, target).toSorted(byKey)];
+  const [baseLog, targetLog] = [touchLog(replay, base).toSorted(byKey), touchLog(replay, target).toSorted(byKey)];
   const own = targetLog.filter((touch) => !baseHas.has(touch.seq));
   const theirs = baseLog.filter((touch) => !targetHas.has(touch.seq));
   const live = (memory: ReplayedMemory | undefined): boolean => memory?.active === true && !isBlank(memory.content);

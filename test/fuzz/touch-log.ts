@@ -1,8 +1,6 @@
-import { openReplay, type ReplayedTouch } from '../../src-main/lethe/rules/replay.ts';
-import type { HistoryStore } from './history-store.ts';
+import type { Replay, ReplayedTouch } from '../../src-main/lethe/rules/replay.ts';
 
 /** Every touch in the history of a head, in replay order. */
-export function touchLog(store: HistoryStore, head: number): readonly ReplayedTouch[] {
-  const replay = openReplay(store.history);
+export function touchLog(replay: Replay, head: number): readonly ReplayedTouch[] {
   return replay.at(head).changesets.flatMap((seq) => replay.touchesOf(seq));
 }
