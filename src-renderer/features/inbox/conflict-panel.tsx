@@ -1,17 +1,28 @@
 import './conflict-panel.css';
+import { Button } from '@mantine/core';
 import { OctagonAlert } from 'lucide-react';
 import { useRef } from 'react';
-import type { Conflict } from '../../../src-preload/contract/conflict.ts';
 import type { ProposalDetail } from '../../../src-preload/contract/proposal.ts';
 import { useKeys } from '../../ui/keys.tsx';
+import { count } from '../../ui/words.ts';
 import { ConflictCard } from './conflict-card.tsx';
 import { ConflictNotes } from './conflict-notes.tsx';
+import { cardKeys } from './conflict-state.ts';
+
+interface ConflictPanelProps {
+  readonly proposal: ProposalDetail;
+  /** Reads on; undefined when everything was read. */
+  readonly more: (() => void) | undefined;
+}
 
 /** Everything that stands against a merge: blocking conflicts to settle one by one, then what is only worth knowing. */
-export function ConflictPanel({ proposal }: { readonly proposal: ProposalDetail }) {
+export function ConflictPanel({ proposal, more }: ConflictPanelProps) {
   const panel = useRef<HTMLElement>(null);
   const blocking = proposal.conflicts.filter(({ severity }) => severity === 'blocking');
   const others = proposal.conflicts.filter(({ severity }) => severity !== 'blocking');
+  const keys = cardKeys(blocking);
+  const { conflict_counts: counts } = proposal;
+  const unread = counts.blocking + counts.warning + counts.info - proposal.conflicts.length;
   const step = (): void => focusNext(panel.current);
   const onSide = (side: string) => (): void => focusSide(panel.current, side);
   useKeys([
@@ -31,11 +42,11 @@ export function ConflictPanel({ proposal }: { readonly proposal: ProposalDetail 
             <span className="mg-chip" data-tone="removed">
               <OctagonAlert size={13} aria-hidden /> Conflicts
             </span>
-            <span className="mg-quiet">{settledWords(proposal, blocking)}</span>
+            <span className="mg-quiet">{settledWords(proposal)}</span>
           </h2>
           <ul className="mg-changes mg-conflicts">
-            {blocking.map((conflict) => (
-              <li key={conflict.conflict_id}>
+            {blocking.map((conflict, index) => (
+              <li key={keys[index]}>
                 <ConflictCard
                   proposal={proposal}
                   conflict={conflict}
@@ -47,15 +58,18 @@ export function ConflictPanel({ proposal }: { readonly proposal: ProposalDetail 
         </>
       )}
       <ConflictNotes conflicts={others} />
+      {unread > 0 && more !== undefined && (
+        <Button variant="default" size="xs" onClick={more}>
+          Show more conflicts, {count(unread, 'more', 'more')} to read
+        </Button>
+      )}
     </section>
   );
 }
 
-function settledWords({ status, resolutions }: ProposalDetail, blocking: readonly Conflict[]): string {
-  if (status !== 'pending') return `${blocking.length}`;
-  const keys = new Set(resolutions.map(({ conflict_key: key }) => key));
-  const settled = blocking.filter(({ conflict_key: key, status: kept }) => kept === 'resolved' || keys.has(key));
-  return `${settled.length} of ${blocking.length} settled`;
+function settledWords({ status, conflict_counts: { blocking, unresolved } }: ProposalDetail): string {
+  if (status !== 'pending') return blocking.toLocaleString('en');
+  return `${(blocking - unresolved).toLocaleString('en')} of ${blocking.toLocaleString('en')} settled`;
 }
 
 /** The card that the keyboard is in, or the first that is not settled. */

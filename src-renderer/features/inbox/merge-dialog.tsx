@@ -1,5 +1,5 @@
 import { Button, Group, Modal } from '@mantine/core';
-import type { ProposalDetail } from '../../../src-preload/contract/proposal.ts';
+import type { ProposalDetail, ProposalPreview } from '../../../src-preload/contract/proposal.ts';
 import type { Refusal } from '../../bridge/refusal.ts';
 import { RefusedNotice } from '../../ui/states.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
@@ -30,10 +30,8 @@ export function MergeDialog({ proposal, approves, opened, busy, refusal, onClose
         </p>
         {preview !== null && (
           <p className="mg-quiet">
-            {preview.strategy === 'merge_commit' ? 'A merge commit joins' : 'A fast-forward brings'}{' '}
-            {count(preview.proposal_ahead, 'changeset')} into <span className="mg-mono">{proposal.target_ref}</span>,
-            now at <span className="mg-mono">{shortId(preview.target_head)}</span>. If it moves first, nothing is
-            merged.
+            {mergeWords(proposal, preview)} into <span className="mg-mono">{proposal.target_ref}</span>, now at{' '}
+            <span className="mg-mono">{shortId(preview.target_head)}</span>. If it moves first, nothing is merged.
           </p>
         )}
         {refusal !== null && <RefusedNotice refusal={refusal} />}
@@ -48,4 +46,12 @@ export function MergeDialog({ proposal, approves, opened, busy, refusal, onClose
       </div>
     </Modal>
   );
+}
+
+function mergeWords(
+  { selected_ops: picked }: ProposalDetail,
+  { strategy, proposal_ahead: ahead }: ProposalPreview,
+): string {
+  if (picked !== null) return `A cherry-pick copies ${count(picked.length, 'operation')}`;
+  return `${strategy === 'merge_commit' ? 'A merge commit joins' : 'A fast-forward brings'} ${count(ahead, 'changeset')}`;
 }

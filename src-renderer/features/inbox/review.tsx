@@ -102,7 +102,7 @@ function ReviewOf({ proposal, ownerId, nameOf, more }: ReviewOfProps) {
       {proposal.status === 'pending' && (
         <ReviewActions proposal={proposal} buttons={decideButtons(proposal, ownerId, now)} />
       )}
-      <ConflictPanel proposal={proposal} />
+      <ConflictPanel proposal={proposal} more={more} />
       <p className="mg-changes-measure">
         {measureChanges(groups)}
         {unfinished}

@@ -1,27 +1,18 @@
-import { useEffect, useEffectEvent, useState } from 'react';
-import type { CommandInput } from '../../../src-preload/contract/commands/table.ts';
-import type { Resolution, ResolutionChoice } from '../../../src-preload/contract/conflict.ts';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { Resolution } from '../../../src-preload/contract/conflict.ts';
 import { useEngineCommand } from '../../bridge/queries.tsx';
 import { type Refusal, refusalOf } from '../../bridge/refusal.ts';
-
-/** How a conflict would be settled, as it stands on screen. */
-export interface Draft {
-  readonly choice: ResolutionChoice | undefined;
-  readonly note: string;
-  readonly content: string;
-  readonly scope: string;
-}
-
-/** What is on screen is kept, is being kept, is not whole yet, or could not be kept. */
-export type DraftState = 'none' | 'unfinished' | 'saving' | 'saved' | 'refused';
-
-type ResolutionInput = CommandInput<'proposal.draft_resolution'>['resolution'];
+import { type Draft, type DraftState, followEngine, inputOf, openSheet, stateOf } from './draft.ts';
 
 interface ResolutionControl {
   readonly draft: Draft;
   readonly state: DraftState;
   readonly refusal: Refusal | null;
   readonly change: (part: Partial<Draft>) => void;
+  /** Keeps what was typed now, and not only once typing rests. */
+  readonly flush: () => void;
+  /** Keeps a draft that was made for what the sides said before, for what they say now. */
+  readonly confirm: () => void;
   /** Takes the choice back: the conflict is open again, as before it was touched. */
   readonly drop: () => void;
 }
@@ -29,90 +20,68 @@ interface ResolutionControl {
 /** Texts are kept when typing rests this long. Milliseconds. */
 const restMs = 500;
 
-/** Keeps a draft under its conflict as it is typed; what the engine keeps is what another window shows. */
+/**
+ * Keeps a draft under its conflict as it is typed, one request after the other; what the engine keeps is what another window
+ * shows. While `closed`, nothing is sent, and what was typed stays readable.
+ */
 export function useResolution(
   proposalId: string,
   conflictKey: string,
   kept: Resolution | undefined,
+  closed: boolean,
 ): ResolutionControl {
   const save = useEngineCommand('proposal.draft_resolution');
   const discard = useEngineCommand('proposal.drop_resolution');
-  const [draft, setDraft] = useState(() => draftOf(kept));
-  const [dirty, setDirty] = useState(false);
+  const [known, setSheet] = useState(() => openSheet(conflictKey, kept));
   const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const attempt = async (act: () => Promise<unknown>): Promise<void> => {
+  const [waiting, setWaiting] = useState(0);
+  const before = useRef(Promise.resolve());
+  const busy = waiting > 0;
+  const sheet = closed ? known : followEngine(known, { conflictKey, kept, idle: !busy && refusal === null });
+  if (sheet !== known) setSheet(sheet);
+
+  const send = (act: () => Promise<unknown>): void => {
     setRefusal(null);
-    try {
-      await act();
-    } catch (error) {
-      setRefusal(refusalOf(error));
-    }
+    setWaiting((count) => count + 1);
+    before.current = before.current.then(async () => {
+      try {
+        await act();
+      } catch (error) {
+        setRefusal(refusalOf(error));
+      }
+      setWaiting((count) => count - 1);
+    });
   };
-  const keep = useEffectEvent((rested: Draft) => {
-    const resolution = inputOf(conflictKey, rested);
-    if (resolution === undefined) return;
-    setDirty(false);
-    void attempt(() => save.mutateAsync({ proposal_id: proposalId, resolution }));
-  });
+  const keep = (draft: Draft): void => {
+    const resolution = inputOf(conflictKey, draft);
+    setSheet({ ...sheet, draft, subject: conflictKey, dirty: resolution === undefined });
+    if (resolution !== undefined) send(() => save.mutateAsync({ proposal_id: proposalId, resolution }));
+  };
+  const isCurrent = sheet.subject === conflictKey && !closed;
+  const keepTyped = (): void => {
+    if (sheet.dirty && isCurrent && inputOf(conflictKey, sheet.draft) !== undefined) keep(sheet.draft);
+  };
+  const flush = useEffectEvent(keepTyped);
   useEffect(() => {
-    if (!dirty) return;
-    const timer = setTimeout(() => keep(draft), restMs);
+    if (!sheet.dirty) return;
+    const timer = setTimeout(() => flush(), restMs);
     return () => clearTimeout(timer);
-  }, [draft, dirty]);
-  const leave = useEffectEvent(() => {
-    if (dirty) keep(draft);
-  });
-  useEffect(() => () => leave(), []);
-  const whole = inputOf(conflictKey, draft) !== undefined;
+  }, [sheet]);
+  useEffect(() => () => flush(), []);
   return {
-    draft,
+    draft: sheet.draft,
     refusal,
-    state: stateOf({ draft, whole, dirty, busy: save.isPending, refused: refusal !== null }),
+    state: stateOf(sheet, { conflictKey, busy, refused: refusal !== null }),
     change: (part) => {
-      setDraft({ ...draft, ...part });
-      setDirty(true);
+      const draft = { ...sheet.draft, ...part };
+      if (part.choice !== undefined && isCurrent) keep(draft);
+      else setSheet({ ...sheet, draft, dirty: true });
     },
+    flush: keepTyped,
+    confirm: () => keep(sheet.draft),
     drop: () => {
-      setDraft(draftOf(undefined));
-      setDirty(false);
-      void attempt(() => discard.mutateAsync({ proposal_id: proposalId, conflict_key: conflictKey }));
+      setSheet(openSheet(conflictKey, undefined));
+      send(() => discard.mutateAsync({ proposal_id: proposalId, conflict_key: conflictKey }));
     },
   };
-}
-
-function draftOf(kept: Resolution | undefined): Draft {
-  return {
-    choice: kept?.choice,
-    note: kept?.note ?? '',
-    content: kept?.content ?? '',
-    scope: kept?.scope ?? '',
-  };
-}
-
-/** The draft as the engine takes it; undefined while something that it needs is missing. */
-export function inputOf(conflictKey: string, draft: Draft): ResolutionInput | undefined {
-  const { choice, note, content, scope } = draft;
-  if (choice === undefined || (choice === 'edit' && content.trim() === '')) return undefined;
-  return {
-    conflict_key: conflictKey,
-    choice,
-    ...(note.trim() === '' ? {} : { note: note.trim() }),
-    ...(choice === 'edit' ? { content } : {}),
-    ...(choice === 'both' && scope.trim() !== '' ? { scope: scope.trim() } : {}),
-  };
-}
-
-interface DraftMarks {
-  readonly draft: Draft;
-  readonly whole: boolean;
-  readonly dirty: boolean;
-  readonly busy: boolean;
-  readonly refused: boolean;
-}
-
-function stateOf({ draft, whole, dirty, busy, refused }: DraftMarks): DraftState {
-  if (draft.choice === undefined) return 'none';
-  if (refused) return 'refused';
-  if (!whole) return 'unfinished';
-  return dirty || busy ? 'saving' : 'saved';
 }
