@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../base/fault.ts';
 import type { HomePaths } from './home.ts';
+import { limitsSchema } from './limits.ts';
 import { readTextIfThere } from './private-file.ts';
 
 /** The door's own port; 0 asks the system for any free one. */
@@ -20,10 +21,11 @@ const settingsSchema = z.object({
   lethe_http: z
     .object({ enabled: z.boolean().default(false), port: port.default(letheHttpPortDefault) })
     .default({ enabled: false, port: letheHttpPortDefault }),
+  limits: limitsSchema.default(limitsSchema.parse({})),
   appearance: z.object({ theme: z.enum(['system', 'light', 'dark']).default('system') }).default({ theme: 'system' }),
 });
 
-/** Ports and appearance. What matters for security lives in charon.db under the ledger's MAC, not here. */
+/** Ports, limits and appearance. What matters for security lives in charon.db under the ledger's MAC, not here. */
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** The settings of a home: defaults where nothing is said. A damaged file is HOME_INVALID naming the field (H12). */

@@ -1,9 +1,18 @@
+import {
+  callsAtOnceMax,
+  callsPerSecondMax,
+  concurrentRequestsMax,
+  failedPerSecondMax,
+  streamsMax,
+} from '../../src-preload/contract/limits.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Commands } from '../commands/api.ts';
 import type { LedgerGate } from '../commands/ledger-gate.ts';
+import type { Limits } from '../home/limits.ts';
 import { agentCredentials, type CredentialJudge, type CredentialLimits } from './agent-credentials.ts';
+import { createPlaces } from './agent-places.ts';
 import {
   closeDoor,
   createDoorServer,
@@ -19,7 +28,6 @@ import { ledgerRefusalOf } from './ledger-http/refusal.ts';
 import { listenOnLoopback, proveSelf } from './listen.ts';
 import { openMcp } from './mcp.ts';
 import { createMcpRoute } from './mcp-route.ts';
-import { places } from './places.ts';
 import type { Liveness } from './port-holder.ts';
 import { addressesOf, decideGuard, type OwnAddresses } from './request-guard.ts';
 import type { Rate } from './token-bucket.ts';
@@ -28,18 +36,33 @@ import type { Rate } from './token-bucket.ts';
 export interface AgentDoorLimits extends DoorTimes, CredentialLimits {
   readonly concurrentMax: number;
   readonly streamsMax: number;
+  /** How long an answer may take to begin, and a part of it may lie untaken. */
+  readonly answerTimeoutMs: number;
+  readonly stallTimeoutMs: number;
   /** Requests to the memory ledger that bring no credential, all together. */
   readonly strangers: Rate;
 }
 
 export const agentDoorLimitsDefault: AgentDoorLimits = {
   ...doorTimesDefault,
-  failed: { perSecond: 20, burst: 20 },
-  perPrincipal: { perSecond: 2_000, burst: 4_000 },
-  concurrentMax: 256,
-  streamsMax: 64,
+  failed: { perSecond: failedPerSecondMax, burst: failedPerSecondMax },
+  perPrincipal: { perSecond: callsPerSecondMax, burst: callsAtOnceMax },
+  concurrentMax: concurrentRequestsMax,
+  streamsMax,
+  answerTimeoutMs: 120_000,
+  stallTimeoutMs: 30_000,
   strangers: { perSecond: 20, burst: 40 },
 };
+
+/** The limits that the settings of a home give to this door. */
+export function agentLimitsOf(limits: Limits): Partial<AgentDoorLimits> {
+  return {
+    failed: { perSecond: limits.failed_per_second, burst: limits.failed_per_second },
+    perPrincipal: { perSecond: limits.calls_per_second, burst: limits.calls_at_once },
+    concurrentMax: limits.concurrent_requests,
+    streamsMax: limits.streams,
+  };
+}
 
 /** Whether the engine can work, and what stops it, in words that may be shown to anyone on this machine. */
 export interface Readiness {
@@ -88,11 +111,12 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const mcp = openMcp({ commands, version, ids, log, streamsMax: limits.streamsMax });
   let ours: OwnAddresses = addressesOf([], 0);
 
+  const part = options.ledger && { has: isLedgerUrl, mount: ledgerMount, refusalOf: ledgerRefusalOf };
   const server = createDoorServer({
     times: limits,
     log,
     guard: (request) => decideGuard(guardedPart(request), ours, false),
-    part: options.ledger && { has: isLedgerUrl, mount: ledgerMount, refusalOf: ledgerRefusalOf },
+    part,
   });
   const liveness: Liveness = { product: 'memory-git', live: true, nonce, version };
   server.get('/livez', async () => liveness);
@@ -110,7 +134,15 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     sendFault(reply, notFound());
     return reply;
   });
-  const requests = places(limits.concurrentMax, 'Too many requests are being served at once.');
+  const { answerTimeoutMs, stallTimeoutMs } = limits;
+  const requests = createPlaces({
+    max: limits.concurrentMax,
+    refusal: 'Too many requests are being served at once.',
+    answerTimeoutMs,
+    stallTimeoutMs,
+    refuse: (reply, fault) =>
+      sendFault(reply, fault, part?.has(reply.request.originalUrl) === true ? part.refusalOf : undefined),
+  });
   const mcpRoute = createMcpRoute({ credentials, mcp, requests, limits, url: 'http://127.0.0.1/mcp' });
   server.addHook('preClose', async () => mcpRoute.endStreams());
   server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', onRequest: mcpRoute.admit, handler: mcpRoute.serve });

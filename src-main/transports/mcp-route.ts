@@ -3,9 +3,9 @@ import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
 import type { AgentCredentials } from './agent-credentials.ts';
+import { createPlaces, type Places } from './agent-places.ts';
 import { clientNames } from './client-name.ts';
 import type { Mcp } from './mcp.ts';
-import { type Places, places } from './places.ts';
 
 const batchMax = 100;
 
@@ -18,7 +18,7 @@ export interface McpRoute {
 }
 
 /**
- * Between the HTTP library and MCP: credential, rate, places (T10–T13), then the SDK.
+ * Between the HTTP library and MCP: credential, rate, places (T10–T13, T19), then the SDK.
  * `url` is what the SDK is told it was called under.
  */
 export function createMcpRoute(options: {
@@ -26,23 +26,28 @@ export function createMcpRoute(options: {
   readonly mcp: Mcp;
   /** What all requests of the door share. */
   readonly requests: Places;
-  readonly limits: { readonly streamsMax: number };
+  readonly limits: { readonly streamsMax: number; readonly stallTimeoutMs: number };
   readonly url: string;
 }): McpRoute {
   const { credentials, mcp, limits, requests } = options;
   const callers = new WeakMap<FastifyRequest, Caller>();
   const clients = clientNames();
-  const streams = places(limits.streamsMax, 'Too many streams are open.');
+  const streams = createPlaces({
+    max: limits.streamsMax,
+    refusal: 'Too many streams are open.',
+    stallTimeoutMs: limits.stallTimeoutMs,
+  });
   return {
     async admit(request, reply) {
       try {
-        callers.set(request, credentials.authenticate(request));
+        const caller = credentials.authenticate(request);
+        callers.set(request, caller);
+        requests.enter(reply, caller.principal.principal_id);
       } catch (error) {
         if (error instanceof Fault && error.code === 'UNAUTHENTICATED')
           reply.header('www-authenticate', 'Bearer realm="Memory Git"');
         throw error;
       }
-      requests.enter(reply);
     },
     async serve(request, reply) {
       const caller = callers.get(request);
@@ -55,22 +60,25 @@ export function createMcpRoute(options: {
         throw new Fault('BODY_INVALID', 'The body is empty. Send one JSON value.');
       if (Array.isArray(body)) chargeBatch(credentials, caller, body.length);
       if (isSubscription(body)) {
-        streams.enter(reply);
+        streams.enter(reply, caller.principal.principal_id);
         requests.leave(reply);
       }
       const client = clients.clientOf(caller.credential.id, body);
       const response = await mcp.serve(webRequest(request, reply, options.url), body, { caller, client });
-      return answer(reply, response);
+      return answer(requests, reply, response);
     },
     endStreams: () => streams.empty(),
   };
 }
 
 /** Passes the SDK's answer on: a JSON one whole, with its length; anything else as the stream that it is. */
-async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+async function answer(requests: Places, reply: FastifyReply, response: Response): Promise<FastifyReply> {
   const contentType = response.headers.get('content-type') ?? '';
-  if (!contentType.startsWith('application/json')) return reply.send(response);
-  const text = await response.text();
+  const text = contentType.startsWith('application/json') ? await response.text() : undefined;
+  // Whoever waited too long was told so meanwhile.
+  if (reply.sent) return reply;
+  requests.handOver(reply);
+  if (text === undefined) return reply.send(response);
   return reply.code(response.status).headers(Object.fromEntries(response.headers)).send(text);
 }
 

@@ -36,6 +36,22 @@ export const requestBytesMax = 1_048_576;
 export const jsonDepthMax = 64;
 export const resultBytesMax = 48_000;
 
+/** What one principal may have or send (`charon.md` §3); each can be set otherwise in settings.json. */
+export const openProposalsMax = 200;
+export const ownRefsMax = 10_000;
+export const payloadBytesPerDayMax = 1_073_741_824;
+/** Registrations that wait for the owner, of all agents together. */
+export const pendingRegistrationsMax = 20;
+/** With less free disk than this nothing is added to memory. */
+export const freeDiskBytesMin = 536_870_912;
+
+/** What the agent door serves at once and in a second. */
+export const failedPerSecondMax = 20;
+export const callsPerSecondMax = 2_000;
+export const callsAtOnceMax = 4_000;
+export const concurrentRequestsMax = 256;
+export const streamsMax = 64;
+
 export const dayMs = 86_400_000;
 export const obolLifeDefaultMs = 7 * dayMs;
 export const obolLifeMaxMs = 90 * dayMs;

@@ -13,11 +13,33 @@ test('H12 missing settings are the defaults, unknown ones are left alone', () =>
   const defaults = {
     lethe_http: { enabled: false, port: 18_485 },
     ports: { agent: 18_484, owner_page: 0 },
+    limits: {
+      open_proposals: 200,
+      refs: 10_000,
+      payload_bytes_per_day: 1_073_741_824,
+      pending_registrations: 20,
+      free_disk_bytes: 536_870_912,
+      failed_per_second: 20,
+      calls_per_second: 2_000,
+      calls_at_once: 4_000,
+      concurrent_requests: 256,
+      streams: 64,
+    },
     appearance: { theme: 'system' },
   };
   expect(readSettings(paths)).toEqual(defaults);
   writeFileSync(paths.settings, '{"ports":{"agent":19000},"later":{"x":1}}');
   expect(readSettings(paths)).toEqual({ ...defaults, ports: { agent: 19_000, owner_page: 0 } });
+});
+
+test('H20 each limit is set by itself, and one that is none is refused by its name', () => {
+  const paths = tempHome();
+  prepareHome(paths);
+  const defaults = readSettings(paths).limits;
+  writeFileSync(paths.settings, '{"limits":{"refs":5,"free_disk_bytes":0}}');
+  expect(readSettings(paths).limits).toEqual({ ...defaults, refs: 5, free_disk_bytes: 0 });
+  writeFileSync(paths.settings, '{"limits":{"streams":0}}');
+  expect(() => readSettings(paths)).toThrow(/limits\.streams/);
 });
 
 test.each([

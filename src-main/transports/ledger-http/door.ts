@@ -9,7 +9,7 @@ import type { Commands } from '../../commands/api.ts';
 import { credentialOf } from '../../commands/audit-trail.ts';
 import type { LedgerGate } from '../../commands/ledger-gate.ts';
 import { type AgentCredentials, bearerOf, type CredentialJudge, rateLimited } from '../agent-credentials.ts';
-import type { Places } from '../places.ts';
+import type { Places } from '../agent-places.ts';
 import { type Rate, tokenBucket } from '../token-bucket.ts';
 import { readLedgerBody } from './body.ts';
 import { ledgerCapabilities } from './capabilities.ts';
@@ -65,7 +65,7 @@ export function addLedgerDoor(server: FastifyInstance, options: LedgerDoorOption
         }
         const caller = found.route.admits === 'open' ? undefined : authenticate(options, request);
         if (caller !== undefined && found.route.admits === 'root') requireRoot(options, caller, found);
-        requests.enter(reply);
+        requests.enter(reply, caller?.principal.principal_id ?? '');
         admitted.set(request, { ...found, caller });
       },
       handler: async (request, reply) => {
@@ -86,6 +86,7 @@ export function addLedgerDoor(server: FastifyInstance, options: LedgerDoorOption
           token: bearerOf(request),
           run,
         });
+        requests.handOver(reply);
         return reply.code(answer.status).type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
       },
     });
