@@ -13,6 +13,7 @@ import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
 import { startUpkeep } from './commands/upkeep.ts';
 import { readLetheHttp } from './home/environment.ts';
+import { freeDisk } from './home/free-disk.ts';
 import type { Environment } from './home/home.ts';
 import { openLetheApiKey } from './home/keys.ts';
 import { type OpenHome, openHome } from './home/open.ts';
@@ -150,6 +151,10 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     ids,
     log,
     recoveryReadonly: home.recovery,
+    disk: {
+      freeBytes: freeDisk(options.home, () => performance.now()),
+      freeBytesMin: home.settings.limits.free_disk_bytes,
+    },
     onProgress: options.onProgress,
   };
   const commands = createCommands(deps);
@@ -179,10 +184,11 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
   const { clock, ids, log, version } = options;
   const { home, charon, lethe, commands } = opened;
   // Loaded only when wanted: a command line on closed files starts without a web server.
-  const { openAgentDoor } = await import('./transports/agent-door.ts');
+  const { agentLimitsOf, openAgentDoor } = await import('./transports/agent-door.ts');
   const { openOwnerSocket } = await import('./transports/owner-socket.ts');
   const agents = await openAgentDoor({
     port: wanted.agentPort ?? home.settings.ports.agent,
+    limits: agentLimitsOf(home.settings.limits),
     commands,
     charon,
     ledger: opened.gate,

@@ -26,6 +26,7 @@ import type { Ltx } from './ltx-api.ts';
 import type { RevertInput } from './revert.ts';
 import type { RecordedSubject } from './rules/audit-entry.ts';
 import type { ProvenCaller } from './rules/caller.ts';
+import type { QuotaUse } from './rules/quota.ts';
 
 /** Who is calling, as established by a door, with the rights of this very moment. */
 export type Caller = ProvenCaller;
@@ -128,6 +129,11 @@ export interface Charon {
   }): Promise<{ readonly obol: Obol; readonly token: string }>;
   listObols(principalId?: PrincipalId): readonly Obol[];
   revokeObol(obolId: ObolId): Promise<Obol>;
+
+  /** Is there room for that use in the quotas of a principal (`charon.md` §3)? Takes nothing. Throws QUOTA. */
+  requireQuota(principalId: PrincipalId, use: QuotaUse): void;
+  /** Takes a use, all of it or nothing; negative refs give back those of a call that made none. Throws QUOTA. */
+  takeQuota(principalId: PrincipalId, use: QuotaUse): Promise<void>;
 
   /** The remembered answer ids of the same request; throws IDEMPOTENCY_MISMATCH for another request under that key. */
   findReplay(key: ReplayKey, requestDigest: string): readonly string[] | undefined;

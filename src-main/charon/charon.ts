@@ -15,6 +15,7 @@ import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
 import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, showProposal } from './proposals.ts';
 import { propose } from './propose.ts';
+import { requireQuota, takeQuota } from './quotas.ts';
 import { findStrayAdvances, listAmbiguousIntents, reconcileProposals } from './reconcile.ts';
 import { findReplay, rememberReplay } from './replays.ts';
 import { proposeRevert } from './revert.ts';
@@ -59,6 +60,8 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     mintObol: (input) => mintObol(context, input),
     listObols: (principalId) => listObols(db, principalId),
     revokeObol: (obolId) => revokeObol(context, obolId),
+    requireQuota: (principalId, use) => requireQuota(context, principalId, use),
+    takeQuota: (principalId, use) => takeQuota(context, principalId, use),
     findReplay: (key, requestDigest) => findReplay(db, { key, requestDigest }),
     rememberReplay: (key, requestDigest, answerIds) => rememberReplay(context, { key, requestDigest }, answerIds),
     propose: (caller, input, request) => propose(context, caller, input, request),

@@ -11,6 +11,7 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import type { AuditWriter } from './audit.ts';
 import { createMemo, type Memo } from './memo.ts';
 import type { MacKey } from './rules/audit-entry.ts';
+import type { Quotas } from './rules/quota.ts';
 import type { PlanFacts } from './rules/resolution-writing.ts';
 import type { MemoryStorePort } from './store-port.ts';
 
@@ -36,6 +37,7 @@ export interface CharonContext {
   readonly readOnly: boolean;
   /** Where the ledger stood when it was opened: an intent up to there is of a process that is gone. */
   readonly openedSeq: number;
+  readonly quotas: Quotas;
   /** Proposals whose merge runs in this process at this moment: nobody else settles those. */
   readonly mergesInFlight: Set<ProposalId>;
   /** Proposals that a call of this process tells the store about at this moment, each with what to wait for. */

@@ -12,6 +12,7 @@ import { type CharonContext, type CharonKeys, createMemos } from './context.ts';
 import { charonMigrations } from './migrations/list.ts';
 import { makeOwner } from './principals.ts';
 import { formatHomeId } from './rules/home-id.ts';
+import { type Quotas, quotasDefault } from './rules/quota.ts';
 import { storeOwnerSelfMerge } from './settings.ts';
 import type { MemoryStorePort } from './store-port.ts';
 import { anchorState } from './tables/anchor-state.ts';
@@ -34,6 +35,8 @@ export interface CharonOptions {
   readonly onEvents: (events: readonly EngineEvent[]) => void;
   readonly log: Log;
   readonly tuning?: StoreTuning | undefined;
+  /** What is not said here is as the protocol says. */
+  readonly quotas?: Partial<Quotas> | undefined;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicMs?: (() => number) | undefined;
 }
@@ -88,6 +91,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       homeId,
       readOnly: options.readOnly,
       openedSeq: auditHead(connection).seq,
+      quotas: { ...quotasDefault, ...options.quotas },
       mergesInFlight: new Set(),
       choresInFlight: new Map(),
       memos: createMemos(),

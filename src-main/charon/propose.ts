@@ -10,13 +10,11 @@ import { type CharonContext, requireWritable, write } from './context.ts';
 import { getStoredProposal, lookAt, toProposal } from './proposal-now.ts';
 import { findReplay, type KeyedRequest, keepReplay } from './replays.ts';
 import { nothingToMerge } from './rules/merge-shape.ts';
+import { requireProposalRoom } from './rules/quota.ts';
 import { isProtectedRef } from './rules/ref-ownership.ts';
 import { selectOps } from './selection.ts';
 import { countOpenOf, insertProposal, type NewProposal } from './tables/proposals.ts';
 import { insertChore } from './tables/store-chores.ts';
-
-/** Open proposals of one principal (`charon.md` §3). */
-export const openProposalsMax = 200;
 
 /**
  * Files a proposal pinned to that exact head (`charon.md` §4). The same request under its key answers the same proposal.
@@ -72,7 +70,7 @@ export async function fileProposal(
   const ids = await write(context, (db, emit) => {
     const raced = findReplay(db, request);
     if (raced !== undefined) return raced;
-    requireQuota(countOpenOf(db, proposal.originator, nowMs));
+    requireProposalRoom(context.quotas, countOpenOf(db, proposal.originator, nowMs));
     insertProposal(db, proposal);
     insertChore(db, {
       proposal_id: proposal.proposal_id,
@@ -127,15 +125,6 @@ async function requireChangeset(
   const found = await context.store.findChangeset(changesetId);
   if (found?.project_id === input.projectId) return;
   throw new Fault('CHANGESET_NOT_FOUND', `${field} names no changeset of this project.`, { field });
-}
-
-function requireQuota(open: number): void {
-  if (open < openProposalsMax) return;
-  throw new Fault(
-    'QUOTA',
-    `This principal has ${openProposalsMax} open proposals, which is the limit. Cancel one, or wait for a review.`,
-    { max: openProposalsMax },
-  );
 }
 
 function unprotectedTarget(): Fault {

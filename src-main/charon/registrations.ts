@@ -32,8 +32,6 @@ import {
   type StoredRegistration,
 } from './tables/registrations.ts';
 
-/** Registrations that may wait at once, in all (`charon.md` §3). */
-const waitingMax = 20;
 /** After so long the one that is over the quota may ask again. Milliseconds. */
 const quotaWaitMs = 3_600_000;
 const cursorList = 'registrations';
@@ -48,8 +46,11 @@ export function register(context: CharonContext, request: RegisterRequest): Prom
   return write(context, (db, emit) => {
     const nowMs = context.clock.nowMs();
     requireNewAgent(db, request, nowMs);
-    if (listWaiting(db, nowMs).length >= waitingMax) {
-      throw new Fault('QUOTA', `${waitingMax} registrations wait for the owner already. Try again later.`, {
+    const { pendingRegistrations: max } = context.quotas;
+    if (listWaiting(db, nowMs).length >= max) {
+      throw new Fault('QUOTA', `${max} registrations wait for the owner already. Try again later.`, {
+        quota: 'pending_registrations',
+        max,
         retry_after_ms: quotaWaitMs,
       });
     }

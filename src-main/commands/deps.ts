@@ -33,6 +33,8 @@ export interface CommandDeps {
   readonly recoveryReadonly: boolean;
   /** Hears how far a long command of this very process has come: a command line shows it. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** How much of the disk is free, and with how little of it nothing more is written. Left out: nobody looks. */
+  readonly disk?: { freeBytes(): number; readonly freeBytesMin: number } | undefined;
   /** Asked at every call, since the doors open after the commands. */
   readonly facts: () => EngineFacts;
 }

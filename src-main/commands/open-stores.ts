@@ -5,6 +5,8 @@ import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Charon } from '../charon/api.ts';
 import { openCharon } from '../charon/charon.ts';
+import type { Quotas } from '../charon/rules/quota.ts';
+import type { Limits } from '../home/limits.ts';
 import type { OpenHome } from '../home/open.ts';
 import type { Ledger } from '../ledger/api.ts';
 import { openLedger } from '../ledger/ledger.ts';
@@ -45,6 +47,7 @@ export async function openStores(options: {
     ...common,
     path: paths.charonDb,
     anchorPath: paths.anchor,
+    quotas: quotasOf(home.settings.limits),
     keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
     store: letheAdapter(getLethe),
   });
@@ -74,4 +77,13 @@ export async function openStores(options: {
     await charon.close();
     throw thrown;
   }
+}
+
+function quotasOf(limits: Limits): Quotas {
+  return {
+    openProposals: limits.open_proposals,
+    refs: limits.refs,
+    payloadBytesPerDay: limits.payload_bytes_per_day,
+    pendingRegistrations: limits.pending_registrations,
+  };
 }

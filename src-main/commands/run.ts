@@ -10,6 +10,7 @@ import { type Answer, type BoundCommand, type OpenCall, type Place, parseOutput 
 import { type CommandDeps, liveCaller } from './deps.ts';
 import { inputDigest } from './digest.ts';
 import { createRegistry } from './registry.ts';
+import { roomOf } from './room.ts';
 
 /** The pipeline with the one more thing that the composition root needs of it. */
 export interface CommandPipeline extends Commands {
@@ -112,10 +113,28 @@ async function pass(
     );
   }
   await opened.prepare(place);
-  if (contract.mutates) await trail.intend();
-  const answer: Answer = await opened.run(place);
+  const answer = contract.mutates ? await mutate(deps, contract, opened, place, trail) : await opened.run(place);
   trail.describe({ effects: answer.effects });
   return answer.output;
+}
+
+/** Room first, then the intent, then the deed: what has no room leaves no intent. */
+async function mutate(
+  deps: CommandDeps,
+  contract: CommandContract,
+  opened: OpenCall,
+  place: Place,
+  trail: AuditTrail,
+): Promise<Answer> {
+  const room = roomOf(deps, contract, opened.caller, opened.input);
+  room.check();
+  await room.take(trail.intend());
+  try {
+    return await opened.run(place);
+  } catch (thrown) {
+    await room.giveBack();
+    throw thrown;
+  }
 }
 
 /** The digest by which a request is known again. Two requests may never share one, so an input without one is refused. */

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConflictsNow } from '../../src-main/charon/conflicts-now.ts';
 import { digestOf, getStoredProposal } from '../../src-main/charon/proposal-now.ts';
-import { openProposalsMax } from '../../src-main/charon/propose.ts';
 import type { StoredProposal } from '../../src-main/charon/tables/proposals.ts';
 import { conflictSchema } from '../../src-preload/contract/conflict.ts';
 import { changesetIdSchema, proposalIdSchema } from '../../src-preload/contract/ids.ts';
-import { proposalLifeMs } from '../../src-preload/contract/limits.ts';
+import { openProposalsMax, proposalLifeMs } from '../../src-preload/contract/limits.ts';
 import { proposalDetailSchema, proposalSchema } from '../../src-preload/contract/proposal.ts';
 import { add, addAs, projectId, refName } from '../support/history-builder.ts';
 import { codeOf } from './charon-world.ts';

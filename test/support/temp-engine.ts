@@ -1,14 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { onTestFinished } from 'vitest';
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
 import type { Caller, Charon } from '../../src-main/charon/api.ts';
+import type { CommandDeps } from '../../src-main/commands/deps.ts';
 import { createEventHub } from '../../src-main/commands/events.ts';
 import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts';
 import { openStores } from '../../src-main/commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
-import type { HomePaths } from '../../src-main/home/home.ts';
+import { type HomePaths, homePaths, prepareHome } from '../../src-main/home/home.ts';
+import type { Limits } from '../../src-main/home/limits.ts';
 import { openHome } from '../../src-main/home/open.ts';
 import type { Ledger } from '../../src-main/ledger/api.ts';
 import type { Lethe } from '../../src-main/lethe/api.ts';
@@ -46,6 +49,9 @@ export interface TempEngine {
 
 export interface TempEngineOptions {
   readonly recovery?: boolean;
+  /** What `limits` in settings.json says. */
+  readonly limits?: Partial<Limits>;
+  readonly disk?: CommandDeps['disk'];
 }
 
 /** Opens an engine on a new home; it is closed when the test is over. */
@@ -56,6 +62,11 @@ export async function tempEngine(options: TempEngineOptions = {}): Promise<TempE
 async function openEngine(root: string, clock: FakeClock, options: TempEngineOptions): Promise<TempEngine> {
   const ids = seededIds(`engine-${clock.nowMs()}`);
   const env = options.recovery === true ? { CHARON_RECOVERY_READONLY: '1' } : {};
+  if (options.limits !== undefined) {
+    const paths = homePaths(root, env);
+    prepareHome(paths);
+    writeFileSync(paths.settings, JSON.stringify({ limits: options.limits }));
+  }
   const home = openHome({ root, env, clock, ids });
   const { paths } = home;
   const hub = createEventHub(silentLog);
@@ -75,6 +86,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     ids,
     log: silentLog,
     recoveryReadonly: home.recovery,
+    disk: options.disk,
     facts: () => ({ version: '0.0.0', home: paths.root, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
   });
   let open = true;

@@ -4,6 +4,7 @@ import { charon0002Audit } from './charon-0002-audit.ts';
 import { charon0003Proposals } from './charon-0003-proposals.ts';
 import { charon0004Resolutions } from './charon-0004-resolutions.ts';
 import { charon0005Ltx } from './charon-0005-ltx.ts';
+import { charon0006Quotas } from './charon-0006-quotas.ts';
 
 /** The schema of charon.db, in order. A landed migration is never edited. */
 export const charonMigrations: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const charonMigrations: readonly Migration[] = [
   charon0003Proposals,
   charon0004Resolutions,
   charon0005Ltx,
+  charon0006Quotas,
 ];
