@@ -224,6 +224,8 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs, Import
 
   /** Work that follows behind commits (full text, recency pages), one bounded chunk; true when more is waiting. */
   maintain(): Promise<boolean>;
+  /** How often writes were tried again since the store was opened, because another process held the database (`lethe.md` §9.5). */
+  busyRetries(): number;
   /** Finishes what waits, checkpoints, closes the file. */
   close(): void;
 }

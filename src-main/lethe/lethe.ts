@@ -117,6 +117,7 @@ export function letheFileOver(connection: Connection, options: LetheOptions): Op
     ...gatewayVerbs(read, write, context),
     ...sessionVerbs(read, write, context),
     ...(options.readOnly ? refusedImportVerbs() : importVerbs(read, write, context, options.path)),
+    busyRetries: () => batch.busyRetries(),
     close: () => {
       if (closed) return;
       closed = true;

@@ -12,6 +12,8 @@ export interface Batch<Event> {
    * own writes are undone and those of its neighbours are not.
    */
   write<Result>(verb: WriteVerb<Result, Event>): Promise<Result>;
+  /** How often writing was tried again because somebody else held the database. */
+  busyRetries(): number;
   /** Runs everything that waits, then refuses more with `CLOSED`. */
   close(): void;
 }
@@ -21,6 +23,8 @@ export interface BatchOptions<Event> {
   readonly onCommitted: (events: readonly Event[]) => void;
   /** Milliseconds of a monotonic clock, to end a batch that runs long. */
   readonly monotonicMs: () => number;
+  /** A number from 0 to 1 that spreads out who waits for the same lock. */
+  readonly random?: (() => number) | undefined;
 }
 
 interface Waiting<Event> {
@@ -35,21 +39,44 @@ type Outcome =
 
 export const batchVerbsMax = 64;
 export const batchMsMax = 20;
+/** How often a batch that finds the database held is tried again, and how long after the first try (`lethe.md` §9.3). */
+export const busyRetriesMax = 5;
+const busyRetryMs = 25;
 
 /**
- * Builds the batch writer of a store (`design.md` §3). The queue is drained in one tick: BEGIN IMMEDIATE, each verb in
+ * Builds the batch writer of a store (`design.md` §3). A batch that cannot begin because another process holds the database is
+ * tried again up to five times, after 25 ms · 2ⁿ and up to half of that more; then all that waits is refused with
+ * `STORE_BUSY`. The queue is drained in one tick: BEGIN IMMEDIATE, each verb in
  * its savepoint, COMMIT, then promises settle and events go out. A batch ends at 64 verbs or 20 ms. When SQLite itself
  * rolled the whole transaction back (a full disk does), every verb of the batch runs again alone, once.
  */
 export function createBatch<Event>(connection: Connection, options: BatchOptions<Event>): Batch<Event> {
   const queue: Waiting<Event>[] = [];
+  const { random = Math.random } = options;
   let scheduled: NodeJS.Immediate | undefined;
+  let retrying: NodeJS.Timeout | undefined;
+  let triesFailed = 0;
+  let busyRetries = 0;
   let closed = false;
 
   const drain = (): void => {
     scheduled = undefined;
-    runBatch(connection, queue, options);
-    if (queue.length > 0) scheduled ??= setImmediate(drain);
+    retrying = undefined;
+    const begun = runBatch(connection, queue, options);
+    if (begun.kind === 'busy' && triesFailed < busyRetriesMax) {
+      const waitMs = busyRetryMs * 2 ** triesFailed * (1 + random() / 2);
+      triesFailed += 1;
+      busyRetries += 1;
+      retrying = setTimeout(drain, waitMs);
+      return;
+    }
+    triesFailed = 0;
+    if (begun.kind === 'busy') refuseAll(queue, begun.reason);
+    schedule();
+  };
+
+  const schedule = (): void => {
+    if (queue.length > 0 && retrying === undefined) scheduled ??= setImmediate(drain);
   };
 
   return {
@@ -60,19 +87,34 @@ export function createBatch<Event>(connection: Connection, options: BatchOptions
           return;
         }
         queue.push({ verb, resolve: (value) => resolve(value as Result), reject });
-        scheduled ??= setImmediate(drain);
+        schedule();
       }),
+    busyRetries: () => busyRetries,
     close: () => {
       closed = true;
       if (scheduled !== undefined) clearImmediate(scheduled);
+      clearTimeout(retrying);
       scheduled = undefined;
-      while (queue.length > 0) runBatch(connection, queue, options);
+      retrying = undefined;
+      while (queue.length > 0) {
+        const begun = runBatch(connection, queue, options);
+        if (begun.kind === 'busy') refuseAll(queue, begun.reason);
+      }
     },
   };
 }
 
+/** What became of a batch: one that is busy could not begin, and has taken nothing off the queue. */
+type Begun = { readonly kind: 'settled' } | { readonly kind: 'busy'; readonly reason: unknown };
+
+const settled: Begun = { kind: 'settled' };
+
+function refuseAll<Event>(queue: Waiting<Event>[], reason: unknown): void {
+  for (const waiting of queue.splice(0)) waiting.reject(reason);
+}
+
 /** Takes one batch off the queue and runs it to its end: every verb taken is settled when this returns. */
-function runBatch<Event>(connection: Connection, queue: Waiting<Event>[], options: BatchOptions<Event>): void {
+function runBatch<Event>(connection: Connection, queue: Waiting<Event>[], options: BatchOptions<Event>): Begun {
   const taken: Waiting<Event>[] = [];
   const outcomes: Outcome[] = [];
   const events: Event[] = [];
@@ -88,17 +130,23 @@ function runBatch<Event>(connection: Connection, queue: Waiting<Event>[], option
       assert(waiting !== undefined, 'a queue with a length has a first entry');
       taken.push(waiting);
       outcomes.push(runVerb(connection, waiting, events));
-      if (!connection.inTransaction) return void rerunAlone(connection, taken, options);
+      if (!connection.inTransaction) {
+        rerunAlone(connection, taken, options);
+        return settled;
+      }
     }
     connection.exec('COMMIT');
   } catch (thrown) {
     if (connection.inTransaction) connection.exec('ROLLBACK');
+    if (taken.length === 0 && thrown instanceof Fault && thrown.code === 'STORE_BUSY')
+      return { kind: 'busy', reason: thrown };
     const refused = taken.length > 0 ? taken : queue.splice(0, batchVerbsMax);
     for (const waiting of refused) waiting.reject(thrown);
-    return;
+    return settled;
   }
   for (const [index, waiting] of taken.entries()) settle(waiting, outcomes[index]);
   if (events.length > 0) options.onCommitted(events);
+  return settled;
 }
 
 /** Runs one verb in its savepoint; its events count only when it succeeded. */

@@ -1,12 +1,13 @@
 import { chmodSync, existsSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
+import { busyRetriesMax } from './batch.ts';
 import { type Connection, connect } from './driver.ts';
 import { type Migration, migrate, requireMigrated } from './migrate.ts';
 
 /** Settings that `LETHE_SQLITE_*` may tune; durability is never below FULL. */
 export interface StoreTuning {
-  /** How long a statement waits for a lock. */
+  /** How long opening and reading wait for a lock, and writing in all of its tries. */
   readonly busyTimeoutMs: number;
   /** Pages of the write-ahead log after which SQLite checkpoints. */
   readonly autocheckpointPages: number;
@@ -44,6 +45,8 @@ export function openStore(
     requirePragma(connection, 'trusted_schema', 0);
     migrate(connection, migrations, clock);
     ownFilesOnly(path);
+    // A batch that does not get the lock is tried again; between two tries readers go on.
+    connection.pragma(`busy_timeout = ${Math.ceil(tuning.busyTimeoutMs / (busyRetriesMax + 1))}`);
     return connection;
   } catch (thrown) {
     connection.close();

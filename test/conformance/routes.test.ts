@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { connect } from '../../src-main/sqlite/driver.ts';
 import { changesetId, projectId, reviewedMerge } from '../support/history-builder.ts';
 import { authorize, mergeEnvelope, testMerger, testProposal, testReviewer } from '../support/merge-envelope.ts';
 import { branch, commitBody, type Door, type Json, openDoor, startDemo, unknownId } from './door.ts';
@@ -314,6 +315,25 @@ test('T83 a series begins with its first count, and times are histograms by rout
   ])
     expect(counted).toMatch(new RegExp(`lethe_verb_duration_seconds_count\\{verb="${verb}"\\} ${count}\n`));
   expect(counted).not.toMatch(/lethe_merge_replay_rejections_total/);
+});
+
+test('T83 writes that are tried again and those that are given up are counted while another process holds the database', async () => {
+  const door = await openDoor();
+  const root = await startDemo(door);
+  const busy = async (): Promise<readonly string[]> =>
+    (await door.get('/metrics')).body.split('\n').filter((line) => line.startsWith('lethe_sqlite_busy_'));
+  expect(await busy()).toEqual([]);
+  door.temp.db.pragma('busy_timeout = 1');
+  const holder = connect(door.temp.path, { readOnly: false, mustExist: true });
+  holder.exec('BEGIN IMMEDIATE');
+  const body = commitBody(branch, root);
+  expect((await door.post('/memory/changesets', body)).status).toBe(503);
+  holder.exec('ROLLBACK');
+  holder.close();
+  expect((await door.post('/memory/changesets', body)).status).toBe(201);
+  const counted = ['lethe_sqlite_busy_exhausted_total 1', 'lethe_sqlite_busy_retries_total 5'];
+  expect((await busy()).toSorted()).toEqual(counted);
+  expect((await busy()).toSorted()).toEqual(counted);
 });
 
 test('T75 what a reviewed merge marks itself with is taken over HTTP', async () => {

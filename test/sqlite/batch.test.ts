@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +53,7 @@ beforeEach(() => {
   batch = createBatch<string>(connection, {
     onCommitted: (events) => published.push([...events]),
     monotonicMs: () => nowMs,
+    random: () => 0,
   });
 });
 afterEach(() => {
@@ -188,16 +191,57 @@ describe('batches', () => {
     expect(notes()).toEqual(['outer', 'second inner']);
   });
 
-  test('S15 a database held by another writer refuses the whole batch as STORE_BUSY', async () => {
+  test('S22 a database held by another process refuses what waits after five more tries, each later than the one before', async () => {
     const holder = connect(join(folder, 'test.db'), { readOnly: false, mustExist: true });
     holder.exec('BEGIN IMMEDIATE');
-    connection.pragma('busy_timeout = 20');
-    const results = await Promise.all([codeOf(addNote('a')), codeOf(addNote('b'))]);
-    expect(results).toEqual(['STORE_BUSY', 'STORE_BUSY']);
+    connection.pragma('busy_timeout = 1');
+    const startedMs = performance.now();
+    const first = [codeOf(addNote('a')), codeOf(addNote('b'))];
+    const later = new Promise((resolve) => setTimeout(resolve, 60)).then(() => codeOf(addNote('c')));
+    expect(await Promise.all([...first, later])).toEqual(['STORE_BUSY', 'STORE_BUSY', 'STORE_BUSY']);
+    expect(performance.now() - startedMs).toBeGreaterThan(25 + 50 + 100 + 200 + 400 - 10);
+    expect(batch.busyRetries()).toBe(5);
+    expect(published).toEqual([]);
     holder.exec('ROLLBACK');
     holder.close();
-    await addNote('c');
-    expect(notes()).toEqual(['c']);
+    await addNote('d');
+    expect(notes()).toEqual(['d']);
+    expect(batch.busyRetries()).toBe(5);
+  });
+
+  test('S22 a lock that another process lets go meanwhile is waited for, and others go on', async () => {
+    const path = join(folder, 'test.db');
+    const source = `
+      const Database = require('better-sqlite3');
+      const db = new Database(process.argv[1]);
+      db.exec('BEGIN IMMEDIATE');
+      process.stdout.write('held');
+      process.stdin.once('data', () => { db.exec('ROLLBACK'); db.close(); process.exit(0); });`;
+    const holder = spawn(process.execPath, ['-e', source, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(holder.stdout, 'data');
+    connection.pragma('busy_timeout = 1');
+    const waiting = Promise.all([addNote('a'), addNote('b')]);
+    while (batch.busyRetries() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(notes()).toEqual([]);
+    holder.stdin.write('go');
+    await once(holder, 'exit');
+    await waiting;
+    expect(notes()).toEqual(['a', 'b']);
+    expect(published).toEqual([['a', 'b']]);
+    expect(batch.busyRetries()).toBeLessThanOrEqual(5);
+  });
+
+  test('S22 closing while somebody else holds the database refuses at once', async () => {
+    const holder = connect(join(folder, 'test.db'), { readOnly: false, mustExist: true });
+    holder.exec('BEGIN IMMEDIATE');
+    connection.pragma('busy_timeout = 1');
+    const refused = codeOf(addNote('a'));
+    while (batch.busyRetries() < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    batch.close();
+    expect(await refused).toBe('STORE_BUSY');
+    expect(await codeOf(addNote('b'))).toBe('CLOSED');
+    holder.exec('ROLLBACK');
+    holder.close();
   });
 });
 

@@ -2,6 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { FaultCode } from '../../../src-preload/contract/faults.ts';
 
 const counters = {
+  busyRetries: ['lethe_sqlite_busy_retries_total', 'Writes tried again because another process held the database.'],
   busy: ['lethe_sqlite_busy_exhausted_total', 'Requests refused because the store stayed busy.'],
   created: ['lethe_changesets_created_total', 'Changesets created.'],
   rejected: ['lethe_changesets_rejected_total', 'Changesets whose operations were refused.'],
@@ -52,11 +53,15 @@ export interface LetheMetrics {
   text(): Promise<string>;
 }
 
-/** Builds the metrics of one door, in a registry of their own. */
-export function createLetheMetrics(): LetheMetrics {
+/**
+ * Builds the metrics of one door, in a registry of their own.
+ * @param busyRetries how often the store has tried a write again so far
+ */
+export function createLetheMetrics(busyRetries: () => number): LetheMetrics {
   const registry = new Registry();
   const registers = [registry];
   const made = new Map<CounterName, Counter>();
+  let retriesCounted = 0;
   const duration = new Histogram({
     name: 'lethe_http_request_duration_seconds',
     help: 'How long requests took, by route.',
@@ -85,6 +90,11 @@ export function createLetheMetrics(): LetheMetrics {
     },
     observe: (route, seconds) => duration.observe({ route }, seconds),
     observeVerb: (verb, seconds) => verbDuration.observe({ verb }, seconds),
-    text: () => registry.metrics(),
+    text: () => {
+      const since = busyRetries() - retriesCounted;
+      if (since > 0) count('busyRetries', since);
+      retriesCounted += since;
+      return registry.metrics();
+    },
   };
 }

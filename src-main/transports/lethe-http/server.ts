@@ -106,7 +106,7 @@ export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHtt
       'LETHE_ALLOW_INSECURE_BIND: the store is open to other machines WITHOUT A KEY. Whoever reaches this port may rewrite branches.',
     );
   }
-  const metrics = createLetheMetrics();
+  const metrics = createLetheMetrics(options.lethe.busyRetries);
   const monotonicMs = (): number => performance.now();
   const lethe = measuredLethe(options.lethe, metrics, monotonicMs);
   const live = createLiveFeed(options.liveBounds);
