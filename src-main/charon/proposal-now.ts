@@ -1,3 +1,4 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import {
   type ChangesetId,
   type Digest,
@@ -10,6 +11,7 @@ import { conflictsListedMax } from '../../src-preload/contract/limits.ts';
 import type { Proposal, ProposalStatus } from '../../src-preload/contract/proposal.ts';
 import { Fault } from '../base/fault.ts';
 import { type DigestedProposal, proposalStateDigest } from '../canonical/policy-digest.ts';
+import { utf8Length } from '../canonical/text.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import {
   type ConflictsNow,
@@ -20,6 +22,7 @@ import {
   sameDrafts,
 } from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
+import { memoryIdsOf } from './rules/merge-shape.ts';
 import { scopesOf } from './rules/profiles.ts';
 import { isOpen, statusAt } from './rules/proposal-state.ts';
 import type { PlannedOp } from './rules/resolution-writing.ts';
@@ -107,7 +110,7 @@ function draftedMeanwhile(): Fault {
   );
 }
 
-/** The form that crosses a border; its conflicts are bounded and without their details, which showing it has. */
+/** The form that crosses a border; its conflicts are bounded and say no more than which memories they are about: showing it has the rest. */
 export function toProposal(now: ProposalNow): Proposal {
   const { stored, found } = now;
   return {
@@ -124,7 +127,7 @@ export function toProposal(now: ProposalNow): Proposal {
     review_state: now.standing.reviewState,
     proposal_digest: now.proposalDigest,
     target_head: now.targetHead,
-    conflicts: found.conflicts.slice(0, conflictsListedMax).map(({ details, ...conflict }) => conflict),
+    conflicts: found.conflicts.slice(0, conflictsListedMax).map(listConflict),
     conflict_counts: countConflicts(found, isOpen(now.status)),
     verdicts: [...now.standing.verdicts],
     created_at: stored.created_at,
@@ -135,6 +138,17 @@ export function toProposal(now: ProposalNow): Proposal {
     ...(stored.strategy === null ? {} : { strategy: stored.strategy }),
     self_merge: stored.self_merge === 1,
   };
+}
+
+/** Memories that a listed conflict names, and the longest id that it names one by, in bytes: twenty of them leave room for the rest. */
+const namedMemoriesMax = 2;
+const namedBytesMax = 128;
+
+/** A conflict as it stands in a list: without what the sides say, with the memories that it is about. */
+function listConflict(conflict: Conflict): Conflict {
+  const { details, ...listed } = conflict;
+  const ids = memoryIdsOf(conflict).filter((id) => utf8Length(id) <= namedBytesMax);
+  return ids.length === 0 ? listed : { ...listed, details: { memory_ids: ids.slice(0, namedMemoriesMax) } };
 }
 
 /** The proposal-state digest (`charon.md` §4): of one that is decided, the one that it was decided on. */

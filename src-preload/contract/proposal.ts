@@ -112,7 +112,7 @@ export const proposalSchema = z.strictObject({
   target_head: changesetIdSchema,
   /**
    * Of a pending proposal what is detected now against its target, of a decided one what was kept; blocking ones first. Here at
-   * most `conflictsListedMax` and without their details; `memory.proposal_show` has all of them, in pages.
+   * most `conflictsListedMax`, with no details but the first memories that they name; `memory.proposal_show` has all, in pages.
    */
   conflicts: z.array(conflictSchema),
   conflict_counts: conflictCountsSchema,

@@ -93,7 +93,21 @@ describe('what stands between a proposal and its target', () => {
     expect(mainHead(world)).toBe(before);
   });
 
-  test('C85 outside its own page a proposal names at most twenty conflicts, without details; the page gives all, in pages of one state', async () => {
+  test('C85 a listed conflict names no memory whose id is long, and two at most', async () => {
+    const long = `long-${'x'.repeat(128)}`;
+    const fact = (at: string) => ({ kind: 'fact', fact_key: 'k', subject: at });
+    await land(world, [addAs(long, 'before')]);
+    const { filed } = await contest(
+      world,
+      [correct(long, { content: 'left' }), addAs('f-left', 'one', { ...fact('s') })],
+      [correct(long, { content: 'right' }), addAs('f-right', 'two', { ...fact('s') })],
+    );
+    const of = (type: string) => filed.conflicts.find((conflict) => conflict.conflict_type === type);
+    expect(of('concurrent_edit')).not.toHaveProperty('details');
+    expect(of('incompatible_fact')).toMatchObject({ details: { memory_ids: ['f-left', 'f-right'] } });
+  });
+
+  test('C85 outside its own page a proposal names at most twenty conflicts, of details only the memories; the page gives all, in pages of one state', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `many-${String(index).padStart(2, '0')}`);
     await land(
       world,
@@ -105,7 +119,8 @@ describe('what stands between a proposal and its target', () => {
       ids.map((id) => correct(id, { content: 'right' })),
     );
     expect(filed.conflicts).toHaveLength(conflictsListedMax);
-    expect(filed.conflicts.every(({ details }) => details === undefined)).toBe(true);
+    for (const { details } of filed.conflicts)
+      expect(details).toEqual({ memory_ids: [expect.stringMatching(/^many-\d\d$/)] });
     expect(filed.conflict_counts.blocking).toBe(25);
     const seen: string[] = [];
     const changed: string[] = [];
