@@ -7,7 +7,7 @@ import type { MergeEnvelope } from '../canonical/signature.ts';
 import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import type { AdvanceInput } from './api.ts';
 import { getChangesetRow, readChangeset } from './changeset-rows.ts';
-import { requireNoOpenBlocking } from './conflicts-blocking.ts';
+import { type BlockingFindings, detectBlocking, type MoveSides, requireNoOpenBlocking } from './conflicts-blocking.ts';
 import { supersedeConflicts } from './conflicts-settle.ts';
 import { listAuthorsOfPicked, listOriginators } from './originators.ts';
 import { openSight, sees } from './projection/sight.ts';
@@ -22,7 +22,7 @@ import { findAuthorization, insertAuthorization } from './tables/authorizations.
 import { type ChangesetRow, findChangesetRow } from './tables/changesets.ts';
 import { findImportedRecord } from './tables/imports.ts';
 import { findChangesetSeq } from './tables/memory-ids.ts';
-import { updateRefHead } from './tables/refs.ts';
+import { findRef, updateRefHead } from './tables/refs.ts';
 import type { Emit, VerbContext } from './verb-context.ts';
 
 /** What became of an attempt. A refusal is a value here, so that the spent nonce is kept when the verb ends. */
@@ -31,11 +31,44 @@ export type AdvanceOutcome =
   | { readonly kind: 'refused'; readonly fault: Fault };
 
 /**
+ * Detects, ahead of the transaction, what blocks the move that a signed authorization asks for, so that a long detection holds
+ * up no batch. Undefined when the move will be refused before conflicts are looked at. Nothing is written, no nonce is spent.
+ */
+export function foreseeAdvance(
+  db: ReadableDb,
+  context: VerbContext,
+  input: AdvanceInput,
+): BlockingFindings | undefined {
+  const judgement = judgeEnvelope(input.mergeAuthorization, claimsOf(input), context.mergeKeys, context.clock.nowMs());
+  if (judgement.kind !== 'accepted') return undefined;
+  const { envelope } = judgement.authorization;
+  if (isSpent(db, envelope.nonce)) return undefined;
+  try {
+    const to = readNewHead(db, input);
+    const from = getChangesetRow(db, input.expectedHead, 'expected_head');
+    if (findRef(db, input.projectId, input.refName)?.headSeq !== from.seq) return undefined;
+    requireShape(db, envelope, from, to);
+    return detectBlocking(db, sidesOf(db, input, envelope, from, to));
+  } catch (thrown) {
+    // The verb itself refuses it, and records that.
+    if (thrown instanceof Fault && thrown.kind !== 'unavailable') return undefined;
+    throw thrown;
+  }
+}
+
+/**
  * Moves a protected ref by a signed authorization, in the caller's transaction and the order of `lethe.md` §8. Faults that
  * precede the signature are thrown and leave no trace; what is refused after it spends the nonce (D20) while everything
  * else of the attempt is undone. The faults are those of `Lethe.advance`.
+ * @param foreseen what `foreseeAdvance` found: between the same two sides it is not detected again
  */
-export function advanceRef(db: WritableDb, emit: Emit, context: VerbContext, input: AdvanceInput): AdvanceOutcome {
+export function advanceRef(
+  db: WritableDb,
+  emit: Emit,
+  context: VerbContext,
+  input: AdvanceInput,
+  foreseen: BlockingFindings | undefined,
+): AdvanceOutcome {
   requireProtected(db, input);
   const judgement = judgeEnvelope(input.mergeAuthorization, claimsOf(input), context.mergeKeys, context.clock.nowMs());
   if (judgement.kind === 'unverified') throw judgement.fault;
@@ -45,7 +78,7 @@ export function advanceRef(db: WritableDb, emit: Emit, context: VerbContext, inp
   }
   if (judgement.kind === 'refused') return spendRefused(db, context, authorization, judgement.fault);
   try {
-    return db.savepoint(() => carryOut(db, emit, context, input, authorization));
+    return db.savepoint(() => carryOut(db, emit, context, input, authorization, foreseen));
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.kind === 'unavailable') throw thrown;
     return spendRefused(db, context, authorization, thrown);
@@ -82,6 +115,7 @@ function carryOut(
   context: VerbContext,
   input: AdvanceInput,
   authorization: MergeAuthorization,
+  foreseen: BlockingFindings | undefined,
 ): AdvanceOutcome {
   const { envelope } = authorization;
   const to = readNewHead(db, input);
@@ -93,7 +127,8 @@ function carryOut(
   requireShape(db, envelope, from, to);
   requireSeparation(db, context, envelope, from, to);
   if (stored.headSeq !== from.seq) throw refMoved(input.refName, input.expectedHead, actual);
-  requireNoOpenBlocking(db, input.projectId, from.seq, broughtBy(db, envelope, to).seq);
+  const sides = sidesOf(db, input, envelope, from, to);
+  requireNoOpenBlocking(db, isOf(sides, foreseen) ? foreseen : detectBlocking(db, sides));
 
   const movedMs = context.clock.nowMs();
   const advance = recordOf(input, envelope, context.ids.uuidv7(), movedMs);
@@ -158,6 +193,24 @@ function requireSeparation(
     owner: context.ownerPrincipal,
   });
   if (fault !== undefined) throw fault;
+}
+
+function sidesOf(
+  db: ReadableDb,
+  { projectId }: AdvanceInput,
+  envelope: MergeEnvelope,
+  from: ChangesetRow,
+  to: NewHead,
+): MoveSides {
+  return { projectId, leftSeq: from.seq, rightSeq: broughtBy(db, envelope, to).seq };
+}
+
+function isOf(sides: MoveSides, foreseen: BlockingFindings | undefined): foreseen is BlockingFindings {
+  return (
+    foreseen?.projectId === sides.projectId &&
+    foreseen.leftSeq === sides.leftSeq &&
+    foreseen.rightSeq === sides.rightSeq
+  );
 }
 
 /** The proposal's side: what a merge_commit brings in by its second parent, and otherwise the new head itself. */

@@ -1,3 +1,4 @@
+import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { ProjectId } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
@@ -6,30 +7,49 @@ import { changesetIdOf } from './projection/identity.ts';
 import { newestCommonAncestor, openSight } from './projection/sight.ts';
 import { listStatusesOfFinding } from './tables/conflicts.ts';
 
-/**
- * Refuses a protected move while there is a blocking conflict between the target's head and the proposal's side that
- * nobody resolved (`lethe.md` §0.1): what detection finds for itself, whether somebody kept it or not. A resolution
- * counts under whatever base it was declared. Cost follows what the sides changed. Throws OPEN_CONFLICT.
- * @param leftSeq and rightSeq: changeset numbers of one project
- */
-export function requireNoOpenBlocking(db: ReadableDb, projectId: ProjectId, leftSeq: number, rightSeq: number): void {
-  const conflictId = findOpenBlocking(db, projectId, leftSeq, rightSeq);
-  if (conflictId === undefined) return;
-  throw new Fault('OPEN_CONFLICT', `open blocking conflict ${conflictId}: resolve it, then merge again.`, {
-    conflict_id: conflictId,
-  });
+/** The two sides of a protected move, as changeset numbers of one project: the target's head, and the proposal's side. */
+export interface MoveSides {
+  readonly projectId: ProjectId;
+  readonly leftSeq: number;
+  readonly rightSeq: number;
 }
 
-/** The id of what is blocking and not resolved: of the row that is open, else as detection finds it now. */
-function findOpenBlocking(db: ReadableDb, projectId: ProjectId, leftSeq: number, rightSeq: number): string | undefined {
+/** What detection finds blocking between two sides. It is the same for ever: changesets do not change. */
+export interface BlockingFindings extends MoveSides {
+  readonly findings: readonly Conflict[];
+}
+
+/** Detects what blocks a protected move, whether somebody kept it or not. Cost follows what the sides changed; nothing is written. */
+export function detectBlocking(db: ReadableDb, { projectId, leftSeq, rightSeq }: MoveSides): BlockingFindings {
   const sides = {
     projectId,
     baseChangesetId: changesetIdOf(db, newestCommonAncestor(openSight(db), leftSeq, rightSeq)),
     leftChangesetId: changesetIdOf(db, leftSeq),
     rightChangesetId: changesetIdOf(db, rightSeq),
   };
-  for (const finding of detectConflicts(db, sides)) {
-    if (finding.severity !== 'blocking') continue;
+  const findings = detectConflicts(db, sides).filter(({ severity }) => severity === 'blocking');
+  return { projectId, leftSeq, rightSeq, findings };
+}
+
+/**
+ * Refuses a protected move while one of the blocking conflicts between the target's head and the proposal's side is resolved by
+ * nobody (`lethe.md` §0.1). A resolution counts under whatever base it was declared. Cost follows the findings. Throws
+ * OPEN_CONFLICT.
+ */
+export function requireNoOpenBlocking(db: ReadableDb, blocking: BlockingFindings): void {
+  const conflictId = findOpenBlocking(db, blocking);
+  if (conflictId === undefined) return;
+  throw new Fault('OPEN_CONFLICT', `open blocking conflict ${conflictId}: resolve it, then merge again.`, {
+    conflict_id: conflictId,
+  });
+}
+
+/** The id of what is not resolved: of the row that is open, else as detection found it. */
+function findOpenBlocking(
+  db: ReadableDb,
+  { projectId, leftSeq, rightSeq, findings }: BlockingFindings,
+): string | undefined {
+  for (const finding of findings) {
     const kept = listStatusesOfFinding(db, projectId, leftSeq, rightSeq, finding.conflict_key);
     if (kept.some(({ status }) => status === 'resolved')) continue;
     return kept.find(({ status }) => status === 'open')?.conflict_id ?? finding.conflict_id;

@@ -4,7 +4,7 @@ import { checkFile } from '../sqlite/check-file.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { Snapshots } from '../sqlite/snapshots.ts';
 import type { TextHealth } from '../text/health.ts';
-import { advanceRef } from './advance.ts';
+import { advanceRef, foreseeAdvance } from './advance.ts';
 import { listProjectAdvances } from './advances.ts';
 import type { Lethe } from './api.ts';
 import { changesetNotFound, getChangesetRow, readChangeset } from './changeset-rows.ts';
@@ -100,7 +100,9 @@ type MergeVerbs = Pick<Lethe, 'advance' | 'findAdvance' | 'listAdvances'>;
 export function mergeVerbs(read: ReadVerb, write: Write, context: VerbContext): MergeVerbs {
   return {
     advance: async (input) => {
-      const outcome = await write((db, emit) => advanceRef(db, emit, context, input));
+      // Detected before the write: between the same changesets the answer is the same for ever, and no batch is held up by it.
+      const foreseen = read((db) => foreseeAdvance(db, context, input));
+      const outcome = await write((db, emit) => advanceRef(db, emit, context, input, foreseen));
       if (outcome.kind === 'refused') {
         const { projectId: project, refName: ref, mergeProposalId: proposal } = input;
         context.log.warn(

@@ -15,7 +15,7 @@ import {
   reviewedMerge,
   type TempLethe,
 } from '../support/history-builder.ts';
-import { testMerger, testProposal } from '../support/merge-envelope.ts';
+import { advanceInput, authorize, mergeEnvelope, testMerger, testProposal } from '../support/merge-envelope.ts';
 import { decision, first, idOf, proposal } from './conflict-stage.ts';
 
 let temp: TempLethe;
@@ -108,6 +108,39 @@ describe('an open blocking conflict', () => {
     await expect(temp.lethe.advance(requestTo(next))).resolves.toMatchObject({
       ref: { head_changeset_id: next.changeset_id },
     });
+  });
+
+  test('L200 is looked for before the write, and again in it when the head was still another; what is resolved counts in it', async () => {
+    const ours = await history.commit(branch, [addAs('ours', 'use one cable', decision('net'))]);
+    const theirs = await history.commit(branch, [addAs('theirs', 'use no cable', decision('net'))]);
+    const earlier = temp.lethe.advance(requestTo(ours));
+    const move = { project: history.project, expected: ours.changeset_id, next: theirs.changeset_id };
+    const second = advanceInput(move, authorize(mergeEnvelope(temp, move)));
+    await expect(Promise.allSettled([earlier, temp.lethe.advance(second)])).resolves.toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'OPEN_CONFLICT' } },
+    ]);
+    const settled = resolve(first(await keep(theirs.changeset_id)));
+    const moved = temp.lethe.advance(requestTo(theirs));
+    await expect(Promise.all([settled, moved])).resolves.toHaveLength(2);
+  });
+
+  test('L200 is looked for with rows that grow with the sides, none of them within the transaction of the move', async () => {
+    const step = 200;
+    await temp.lethe.advance(requestTo(await history.commit(beside, [addAs('ours', 'one')])));
+    for (let from = 0; from < 2; from += 1)
+      await history.commit(
+        branch,
+        Array.from({ length: step }, (_, index) => add(`memory ${from} ${index}`)),
+      );
+    const merge = await mergeOf(history.head(branch));
+    const input = requestTo(merge, { strategy: 'merge_commit' });
+    const before = temp.db.counters.rowsRead;
+    const done = temp.lethe.advance(input);
+    const foreseen = temp.db.counters.rowsRead - before;
+    await done;
+    expect(foreseen).toBeGreaterThan(2 * step);
+    expect(temp.db.counters.rowsRead - before - foreseen).toBeLessThan(step);
   });
 
   test('L200 stops a cherry_pick by what it picks, not by the branch that it is picked from', async () => {
