@@ -5,6 +5,7 @@ import type { ReadableDb, WritableDb } from '../sqlite/driver.ts';
 import { custodyDigest } from './rules/policy-digest.ts';
 import { ensureAgent, findAgent } from './tables/agents.ts';
 import { type CustodyRow, findCustodyRow, findLastCustodySeq, insertCustodyRow } from './tables/custody.ts';
+import { addCustodyToTotals } from './tables/totals.ts';
 
 /** Who has custody of an agent, or had it last (`G41`); undefined before the first epoch. Throws INTEGRITY_MISMATCH. */
 export function readCustody(db: ReadableDb, agentId: LedgerAgentId): Custody | undefined {
@@ -50,6 +51,7 @@ function appendStep(
   };
   const row = { ...undigested, row_digest: custodyDigest(agentId, undigested) };
   insertCustodyRow(db, row);
+  addCustodyToTotals(db, draft.agent);
   return toCustody(agentId, row);
 }
 

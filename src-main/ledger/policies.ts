@@ -18,6 +18,7 @@ import {
   listPolicyRows,
   type PolicyRow,
 } from './tables/policies.ts';
+import { addPolicyToTotals } from './tables/totals.ts';
 
 /** The policy of an agent that stands (`G40`). Throws CONSOLIDATION_POLICY_NOT_FOUND, INTEGRITY_MISMATCH. */
 export function readPolicy(db: ReadableDb, agentId: LedgerAgentId): Policy {
@@ -83,6 +84,7 @@ export function appendPolicy(db: WritableDb, input: AmendInput, policyId: string
   };
   const row = { ...undigested, row_digest: policyDigest(agentId, undigested) };
   insertPolicyRow(db, row);
+  addPolicyToTotals(db, agent);
   return toPolicy(agentId, row);
 }
 

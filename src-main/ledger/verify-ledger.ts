@@ -38,8 +38,8 @@ export async function verifyLedger(
   const tallies = openTallies(findings);
   const { checked, head } = await verifyVersions(read, findings, tallies, onProgress);
   await eachPage(read, 0, findings, (db, after: number) => verifyValues(db, after, findings));
-  await eachPage(read, 0, findings, (db, after: number) => verifyPolicies(db, after, findings));
-  await eachPage(read, 0, findings, (db, after: number) => verifyCustody(db, after, findings));
+  await eachPage(read, 0, findings, (db, after: number) => verifyPolicies(db, after, findings, tallies));
+  await eachPage(read, 0, findings, (db, after: number) => verifyCustody(db, after, findings, tallies));
   await eachPage(read, 0, findings, (db, after: number) => verifyHeads(db, after, findings, tallies));
   await eachPage(read, '', findings, (db, after: string) => verifyAgents(db, after, findings, tallies));
   await eachPage(read, 0, findings, (db, after: number) => verifyTotals(db, after, findings));

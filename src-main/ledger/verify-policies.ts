@@ -6,17 +6,24 @@ import { readPolicyParams } from './rules/policy-params.ts';
 import { findAgentId } from './tables/agents.ts';
 import { findCustodyStep, listCustodyAfter } from './tables/custody.ts';
 import { findPolicyVersion, listPoliciesAfter, type PolicyRow } from './tables/policies.ts';
+import type { Tallies } from './verify-tallies.ts';
 
 const rowsPerChunk = 50;
 
 /** Verifies the next policies after a number (`G52`): digest, chain, signature; answers the last one, undefined at the end. */
-export function verifyPolicies(db: ReadableDb, after: number, findings: Findings): number | undefined {
+export function verifyPolicies(
+  db: ReadableDb,
+  after: number,
+  findings: Findings,
+  tallies: Tallies,
+): number | undefined {
   const rows = listPoliciesAfter(db, after, rowsPerChunk);
   let last = after;
   for (const row of rows) {
     if (row.seq !== last + 1) findings.add(`policy number ${last + 1}`, 'it is missing');
     last = row.seq;
     const agentId = findAgentId(db, row.agent) ?? `number ${row.agent}`;
+    tallies.countPolicy(row.agent);
     const where = `policy ${row.version} of agent ${agentId}`;
     checking(findings, where, () => {
       if (policyDigest(agentId, row) !== row.row_digest) findings.add(where, 'it is not what its digest says');
@@ -44,13 +51,14 @@ function isSigned(row: PolicyRow): boolean {
 }
 
 /** Verifies the next steps of custody after a number (`G52`); answers the last one, undefined at the end. */
-export function verifyCustody(db: ReadableDb, after: number, findings: Findings): number | undefined {
+export function verifyCustody(db: ReadableDb, after: number, findings: Findings, tallies: Tallies): number | undefined {
   const rows = listCustodyAfter(db, after, rowsPerChunk);
   let last = after;
   for (const row of rows) {
     if (row.seq !== last + 1) findings.add(`custody step number ${last + 1}`, 'it is missing');
     last = row.seq;
     const agentId = findAgentId(db, row.agent) ?? `number ${row.agent}`;
+    tallies.countCustody(row.agent);
     const where = `custody step ${row.step} of agent ${agentId}`;
     checking(findings, where, () => {
       if (custodyDigest(agentId, row) !== row.row_digest) findings.add(where, 'it is not what its digest says');

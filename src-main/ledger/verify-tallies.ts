@@ -8,25 +8,41 @@ export interface Tallies {
   /** A live head: which importance, how many bytes. */
   countLive(agent: number, importance: number, bytes: number): void;
   countHead(): void;
+  countPolicy(agent: number): void;
+  countCustody(agent: number): void;
   /** Compares what is kept of an agent with what was counted. */
   compare(agent: number, agentId: string, kept: TotalsRow | undefined, live: readonly LiveTotalsRow[]): void;
   /** Compares what was counted at all. */
   close(): void;
 }
 
+const columns = [
+  'ops',
+  'versions',
+  'bytes',
+  'policies',
+  'custody_steps',
+] as const satisfies readonly (keyof TotalsRow)[];
+const nothing = { ops: 0, versions: 0, bytes: 0, policies: 0, custody_steps: 0 };
+type Counted = { [column in (typeof columns)[number]]: number };
+
 /** Counts from zero; differences become findings. */
 export function openTallies(findings: Findings): Tallies {
-  const totals = new Map<number, { ops: number; versions: number; bytes: number }>();
+  const totals = new Map<number, Counted>();
+  const totalsOf = (agent: number): Counted => {
+    const of = totals.get(agent) ?? { ...nothing };
+    totals.set(agent, of);
+    return of;
+  };
   const live = new Map<string, { keys: number; bytes: number }>();
   let keys = 0;
   let heads = 0;
   return {
     countVersion: ({ agent, kind, version, value_bytes }) => {
-      const of = totals.get(agent) ?? { ops: 0, versions: 0, bytes: 0 };
+      const of = totalsOf(agent);
       of.ops += kind === 'expire' ? 0 : 1;
       of.versions += 1;
       of.bytes += value_bytes;
-      totals.set(agent, of);
       if (version === 1) keys += 1;
     },
     countLive: (agent, importance, bytes) => {
@@ -38,10 +54,16 @@ export function openTallies(findings: Findings): Tallies {
     countHead: () => {
       heads += 1;
     },
+    countPolicy: (agent) => {
+      totalsOf(agent).policies += 1;
+    },
+    countCustody: (agent) => {
+      totalsOf(agent).custody_steps += 1;
+    },
     compare: (agent, agentId, kept, keptLive) => {
-      const counted = totals.get(agent) ?? { ops: 0, versions: 0, bytes: 0 };
-      const same = (['ops', 'versions', 'bytes'] as const).every((of) => kept?.[of] === counted[of]);
-      if (!same) findings.add(`agent ${agentId}`, 'its totals are not those of its versions');
+      const counted = totalsOf(agent);
+      const same = columns.every((of) => kept?.[of] === counted[of]);
+      if (!same) findings.add(`agent ${agentId}`, 'its totals are not those of its history');
       for (const importance of [0, 1, 2, 3]) {
         const now = keptLive.find((row) => row.importance === importance) ?? { keys: 0, bytes: 0 };
         const then = live.get(`${agent} ${importance}`) ?? { keys: 0, bytes: 0 };
@@ -52,7 +74,7 @@ export function openTallies(findings: Findings): Tallies {
     },
     close: () => {
       if (heads !== keys) findings.add('the heads of keys', `there are ${heads} for ${keys} keys`);
-      for (const agent of totals.keys()) findings.add(`agent number ${agent}`, 'it has versions and no id');
+      for (const agent of totals.keys()) findings.add(`agent number ${agent}`, 'it has a history and no id');
     },
   };
 }

@@ -5,6 +5,7 @@ import { silentLog } from '../../src-main/base/log.ts';
 import type { Ledger, PutInput } from '../../src-main/ledger/api.ts';
 import { openLedger } from '../../src-main/ledger/ledger.ts';
 import { ledgerMigrations } from '../../src-main/ledger/migrations/migrations.ts';
+import type { Lethe } from '../../src-main/lethe/api.ts';
 import { letheFileOver } from '../../src-main/lethe/lethe.ts';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import type { Connection } from '../../src-main/sqlite/driver.ts';
@@ -25,6 +26,8 @@ export const key = (text: string): LedgerKey => ledgerKeySchema.parse(text);
 /** A ledger in a store of its own, with what a test needs to steer it and to look behind it. */
 export interface TempLedger {
   readonly ledger: Ledger;
+  /** The store of changesets in the same file. */
+  readonly lethe: Lethe;
   /** The store's own connection: for counters, for looking, and for breaking things on purpose. */
   readonly db: Connection;
   readonly path: string;
@@ -34,6 +37,8 @@ export interface TempLedger {
   remove(name: string, of?: LedgerAgentId): ReturnType<Ledger['delete']>;
   /** Maintenance until it has nothing more to do. */
   maintain(): Promise<void>;
+  /** Closes the file. */
+  close(): void;
   /** Closes the file and opens it again. */
   reopen(): TempLedger;
   discard(): void;
@@ -62,6 +67,7 @@ function openAt(folder: string, clock: FakeClock): TempLedger {
   const ledger = openLedger({ file, clock, ids, log: silentLog });
   return {
     ledger,
+    lethe,
     db,
     path,
     clock,
@@ -70,6 +76,7 @@ function openAt(folder: string, clock: FakeClock): TempLedger {
     maintain: async () => {
       while (await ledger.maintain());
     },
+    close: () => lethe.close(),
     reopen: () => {
       lethe.close();
       return openAt(folder, clock);

@@ -4,7 +4,10 @@ const immutable = (table: string): string => `
 CREATE TRIGGER ${table}_never_update BEFORE UPDATE ON ${table} BEGIN SELECT RAISE(ABORT, '${table} is immutable'); END;
 CREATE TRIGGER ${table}_never_delete BEFORE DELETE ON ${table} BEGIN SELECT RAISE(ABORT, '${table} is immutable'); END;`;
 
-/** What agents declare of how their memory is consolidated, and who had custody of them meanwhile. Both only grow. */
+/**
+ * What agents declare of how their memory is consolidated, and who had custody of them meanwhile. Both only grow; the totals
+ * count them.
+ */
 export const ledger0002Policies: Migration = {
   name: 'ledger_0002_policies',
   sql: `
@@ -44,6 +47,8 @@ CREATE TABLE ledger_custody (
   UNIQUE (agent, step),
   CHECK ((step = 1) = (previous_digest = ''))
 ) STRICT;
+ALTER TABLE ledger_totals ADD COLUMN policies INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ledger_totals ADD COLUMN custody_steps INTEGER NOT NULL DEFAULT 0;
 ${immutable('ledger_policies')}
 ${immutable('ledger_custody')}
 `,

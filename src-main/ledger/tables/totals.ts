@@ -1,11 +1,16 @@
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { headQueries, type ListQuery } from './heads.ts';
 
-/** All that an agent ever wrote: acts of its own, versions (expirations among them), bytes of values. */
+/**
+ * All that was ever written for an agent: acts of its own, versions (expirations among them), bytes of values, policies,
+ * openings and closings of custody.
+ */
 export interface TotalsRow {
   readonly ops: number;
   readonly versions: number;
   readonly bytes: number;
+  readonly policies: number;
+  readonly custody_steps: number;
 }
 
 /** Live values of one importance. */
@@ -17,7 +22,11 @@ export interface LiveTotalsRow {
 
 /** The totals of an agent; undefined before its first write. */
 export function findTotals(db: ReadableDb, agent: number): TotalsRow | undefined {
-  return db.query<[number], TotalsRow>('SELECT ops, versions, bytes FROM ledger_totals WHERE agent = ?').get(agent);
+  return db
+    .query<[number], TotalsRow>(
+      'SELECT ops, versions, bytes, policies, custody_steps FROM ledger_totals WHERE agent = ?',
+    )
+    .get(agent);
 }
 
 /** The live totals of an agent by importance, values whose time is over among them until they are swept. */
@@ -55,6 +64,16 @@ export function addVersionToTotals(db: WritableDb, agent: number, ops: number, b
   db.command<[number, number, number]>(
     'UPDATE ledger_totals SET ops = ops + ?, versions = versions + 1, bytes = bytes + ? WHERE agent = ?',
   ).run(ops, bytes, agent);
+}
+
+/** Counts one more policy of an agent. */
+export function addPolicyToTotals(db: WritableDb, agent: number): void {
+  db.command<[number]>('UPDATE ledger_totals SET policies = policies + 1 WHERE agent = ?').run(agent);
+}
+
+/** Counts one more opening or closing of an agent's custody. */
+export function addCustodyToTotals(db: WritableDb, agent: number): void {
+  db.command<[number]>('UPDATE ledger_totals SET custody_steps = custody_steps + 1 WHERE agent = ?').run(agent);
 }
 
 /** Counts live values of one importance in, or out with negative numbers. */

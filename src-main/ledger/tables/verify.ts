@@ -1,7 +1,6 @@
 // What only verification reads.
 
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import type { TotalsRow } from './totals.ts';
 
 /** Which version a stored value is of, not what it says; `kind` is null where there is none. */
 export interface ValueMarkRow {
@@ -18,15 +17,11 @@ export function listValueMarks(db: ReadableDb, after: number, limit: number): re
     .all(after, limit);
 }
 
-/** The totals of the agents above a number, in order. */
-export function listTotalsAfter(
-  db: ReadableDb,
-  after: number,
-  limit: number,
-): readonly (TotalsRow & { readonly agent: number })[] {
+/** Agents above a number that have totals, in order. */
+export function listTotalsAfter(db: ReadableDb, after: number, limit: number): readonly { readonly agent: number }[] {
   return db
-    .query<[number, number], TotalsRow & { readonly agent: number }>(
-      'SELECT agent, ops, versions, bytes FROM ledger_totals WHERE agent > +? ORDER BY agent LIMIT +?',
+    .query<[number, number], { agent: number }>(
+      'SELECT agent FROM ledger_totals WHERE agent > +? ORDER BY agent LIMIT +?',
     )
     .all(after, limit);
 }
