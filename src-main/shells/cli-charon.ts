@@ -1,4 +1,5 @@
 import { addLedgerVerbs } from './cli-ledger.ts';
+import { addLtxVerbs } from './cli-ltx.ts';
 import { addMcp } from './cli-mcp.ts';
 import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
@@ -27,6 +28,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addMcp(program);
   addPrincipalVerbs(program);
   addObolVerbs(program);
+  addLtxVerbs(program);
   addProposalVerbs(program);
   addLedgerVerbs(program);
   addReconcile(program);

@@ -198,10 +198,12 @@ test('P15 each profile is shown what it may call, and what it is not shown is re
     'memory.merge_propose',
     'memory.revert_propose',
   ];
-  expect(await names('readonly')).toEqual([...reading, ...lists]);
-  expect(await names('propose')).toEqual([...reading, ...proposing, 'memory.merge_cancel', ...lists]);
-  expect(await names('review')).toEqual([...reading, 'memory.merge_review', 'memory.merge', ...lists]);
-  expect(await names('write')).toEqual([...reading, ...proposing, 'memory.merge_cancel', ...lists]);
+  const keysRead = ['lithtrix.memory_get', 'lithtrix.memory_search', 'lithtrix.memory_context'];
+  const keys = ['lithtrix.memory_set', ...keysRead];
+  expect(await names('readonly')).toEqual([...reading, ...lists, ...keysRead]);
+  expect(await names('propose')).toEqual([...reading, ...proposing, 'memory.merge_cancel', ...lists, ...keys]);
+  expect(await names('review')).toEqual([...reading, 'memory.merge_review', 'memory.merge', ...lists, ...keysRead]);
+  expect(await names('write')).toEqual([...reading, ...proposing, 'memory.merge_cancel', ...lists, ...keys]);
   expect(engine.commands.listFor(engine.owner).map(({ name }) => name)).toEqual(commandTable.map(({ name }) => name));
   const writer = await engine.agent('write', 'write', 'demo');
   expect((await engine.refusal(writer, 'memory.merge', { proposal_id: unknownId, idempotency_key: 'k' })).code).toBe(
@@ -237,6 +239,19 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'principal.revoke_grant': { principal_id: caller.principal.principal_id, project: 'demo' },
     'obol.mint': { principal_id: caller.principal.principal_id },
     'obol.revoke': { obol_id: '0000000000000000' },
+    'ledger.keys': { agent: unknownId },
+    'ledger.history': { agent: unknownId, key: 'k' },
+    'ledger.value_at': { agent: unknownId, key: 'k', point: { version: 1 } },
+    'ledger.diff': { agent: unknownId, key: 'k', from: { version: 1 }, to: { version: 2 } },
+    'ledger.policies': { agent: unknownId },
+    'custody.open': { agent: unknownId },
+    'custody.close': { agent: unknownId },
+    'registration.approve': { registration_id: unknownId },
+    'registration.refuse': { registration_id: unknownId },
+    'registration.set_open': { open: true },
+    'ltx.mint': { agent: unknownId, kind: 'root' },
+    'ltx.revoke': { key_id: '0000000000000000' },
+    'passport.revoke': { agent: unknownId },
   };
   const owners = commandTable.filter(({ scope }) => scope === 'owner');
   expect(owners.length).toBeGreaterThan(10);

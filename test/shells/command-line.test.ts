@@ -44,7 +44,7 @@ test('X5 X2 serve prints one ready line, answers at its door, and ends cleanly b
     expect(served.ready).toEqual({
       ready: true,
       mcp: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
-      ledger: null,
+      ledger: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       owner: null,
       home,
       pid: served.pid,
