@@ -3,6 +3,7 @@ import { Spotlight } from '@mantine/spotlight';
 import {
   Bot,
   Brain,
+  Database,
   FolderGit2,
   GitBranch,
   GitGraph,
@@ -105,6 +106,7 @@ function useCommands(projects: readonly ProjectRow[]): readonly Entry[] {
     },
     { id: 'history', label: 'Go to History', icon: GitGraph, run: () => goTo({ screen: 'history' }) },
     { id: 'branches', label: 'Go to Branches', icon: GitBranch, run: () => goTo({ screen: 'branches' }) },
+    { id: 'ledger', label: 'Go to Ledger', icon: Database, run: () => goTo({ screen: 'ledger' }) },
     { id: 'conflicts', label: 'Go to Conflicts', icon: Split, run: () => goTo({ screen: 'conflicts' }) },
     {
       id: 'agents',

@@ -4,6 +4,7 @@ import {
   Brain,
   Check,
   ChevronsUpDown,
+  Database,
   GitBranch,
   GitGraph,
   Inbox,
@@ -44,6 +45,7 @@ const places: readonly Place[] = [
   { label: 'Branches', icon: GitBranch, route: { screen: 'branches' }, screens: ['branches'] },
   { label: 'Conflicts', icon: Split, route: { screen: 'conflicts' }, screens: ['conflicts'] },
   { label: 'Agents', icon: Bot, route: { screen: 'agents' }, screens: ['agents'] },
+  { label: 'Ledger', icon: Database, route: { screen: 'ledger' }, screens: ['ledger'] },
 ];
 
 /** The left rail: which project, which screen. */

@@ -6,6 +6,7 @@ import { ConflictsScreen } from '../features/conflicts/conflicts-screen.tsx';
 import { CompareScreen } from '../features/history/compare-screen.tsx';
 import { HistoryScreen } from '../features/history/history-screen.tsx';
 import { InboxScreen } from '../features/inbox/inbox-screen.tsx';
+import { LedgerScreen } from '../features/ledger/ledger-screen.tsx';
 import { MemoryScreen } from '../features/memory/memory-screen.tsx';
 import type { Route } from '../ui/routes.ts';
 import { Empty } from '../ui/states.tsx';
@@ -26,6 +27,7 @@ export function Screen({ route, project, status }: ScreenProps) {
   if (route.screen === 'agents') {
     return <AgentsScreen project={projectId} mcpUrl={status.mcp_url} principalId={route.principalId} />;
   }
+  if (route.screen === 'ledger') return <LedgerScreen agentId={route.agentId} keyName={route.keyName} />;
   if (projectId === undefined) return <NoProject />;
   switch (route.screen) {
     case 'inbox':

@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import {
   type CommandInput,
   type CommandName,
@@ -39,7 +40,8 @@ export function createClient(transport: Transport): Client {
 /** The codec between the wire and the desk: the one place where a parsed value gets its command's type. */
 function parseOutput<Name extends CommandName>(name: Name, raw: unknown): CommandOutput<Name> {
   const row = commandTable.find((candidate) => candidate.name === name);
-  const parsed = row?.output.safeParse(raw);
+  const schema: ZodType | undefined = row?.output;
+  const parsed = schema?.safeParse(raw);
   if (parsed?.success) return parsed.data as CommandOutput<Name>;
   throw new Refusal('INTERNAL', `The engine's answer to ${name} has a form that this desk does not know.`);
 }

@@ -12,6 +12,7 @@ export type Route =
   | { readonly screen: 'compare'; readonly base: string; readonly target: string }
   | { readonly screen: 'branches' }
   | { readonly screen: 'conflicts' }
+  | { readonly screen: 'ledger'; readonly agentId?: string | undefined; readonly keyName?: string | undefined }
   | { readonly screen: 'agents'; readonly principalId?: string | undefined };
 
 /** Reads the address after `#`. What is not an address of the desk is the inbox. */
@@ -23,6 +24,7 @@ export function parseRoute(hash: string): Route {
   if (screen === 'compare' && first !== undefined && second !== undefined)
     return { screen, base: first, target: second };
   if (screen === 'branches' || screen === 'conflicts') return { screen };
+  if (screen === 'ledger') return { screen, agentId: first, keyName: first === undefined ? undefined : second };
   if (screen === 'agents') return { screen, principalId: first };
   return { screen: 'inbox', proposalId: screen === 'inbox' ? first : undefined };
 }
@@ -41,6 +43,8 @@ export function formatRoute(route: Route): string {
     case 'branches':
     case 'conflicts':
       return address(route.screen);
+    case 'ledger':
+      return address('ledger', route.agentId, route.agentId === undefined ? undefined : route.keyName);
     case 'agents':
       return address('agents', route.principalId);
   }

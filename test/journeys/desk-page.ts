@@ -17,10 +17,13 @@ export const screens = [
   'empty',
   'history',
   'inbox',
+  'ledger',
+  'ledger-agent',
   'memory',
   'memory-filters',
   'memory-past',
   'compare',
+  'registration',
   'review',
   'review-dark',
 ] as const;
@@ -78,14 +81,7 @@ export class DeskPage {
 
   /** A screenshot of the screen as it is now; what axe finds on it is kept in `barriers`. */
   async show(name: ScreenName): Promise<void> {
-    await this.page.mouse.move(0, 0);
-    await this.page.waitForTimeout(250);
-    const found = await new AxeBuilder({ page: this.page }).analyze();
-    const serious = found.violations.filter(
-      (violation) => violation.impact === 'serious' || violation.impact === 'critical',
-    );
-    for (const { id, nodes } of serious)
-      this.barriers.push(`${name}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
+    await this.inspect(name);
     mkdirSync(shots, { recursive: true });
     const path = join(shots, `${name}.png`);
     await this.page.screenshot({ path });
@@ -94,12 +90,29 @@ export class DeskPage {
     copyFileSync(path, join(root, 'docs/screens', `${name}.png`));
   }
 
+  /** What axe finds on the screen as it is now is kept in `barriers`, and so is that it runs out of the window sideways. */
+  async inspect(name: string): Promise<void> {
+    await this.page.mouse.move(0, 0);
+    await this.page.waitForTimeout(250);
+    const found = await new AxeBuilder({ page: this.page }).analyze();
+    const serious = found.violations.filter(
+      (violation) => violation.impact === 'serious' || violation.impact === 'critical',
+    );
+    for (const { id, nodes } of serious)
+      this.barriers.push(`${name}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
+    const over = await this.page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth - clientWidth;
+    });
+    if (over > 0) this.barriers.push(`${name}: ${over} px wider than the window`);
+  }
+
   button(name: string | RegExp) {
     return this.page.getByRole('button', { name });
   }
 
   /** Goes to a screen by the rail, as the owner does. */
-  async goTo(place: 'Inbox' | 'Memory' | 'History' | 'Branches' | 'Conflicts' | 'Agents'): Promise<void> {
+  async goTo(place: 'Inbox' | 'Memory' | 'History' | 'Branches' | 'Conflicts' | 'Agents' | 'Ledger'): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: place }).click();
   }
 

@@ -2,7 +2,7 @@ import { Button, Loader, Tabs } from '@mantine/core';
 import { CircleCheckBig, TriangleAlert } from 'lucide-react';
 import type { CommandOutput } from '../../../src-preload/contract/commands/table.ts';
 import { useEngineQuery } from '../../bridge/queries.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { claudeCodeCommand, clientConfig } from './profiles.ts';
 
@@ -41,24 +41,6 @@ export function TokenOnce({ minted, mcpUrl, onDone }: TokenOnceProps) {
       <FirstCall obolId={obol.obol_id} />
       <Button onClick={onDone}>Done</Button>
     </div>
-  );
-}
-
-function Snippet({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    <figure className="mg-snippet" aria-label={label}>
-      <div className="mg-snippet-head">
-        <span>{label}</span>
-        <CopyButton
-          label="Copy"
-          spoken={`Copy ${label.toLowerCase()}`}
-          text={text}
-          size="compact-xs"
-          variant="subtle"
-        />
-      </div>
-      <pre>{text}</pre>
-    </figure>
   );
 }
 

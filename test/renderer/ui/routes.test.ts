@@ -14,6 +14,13 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ screen: fc.constant('history' as const), changesetId: fc.option(id, { nil: undefined }) }),
   fc.record({ screen: fc.constant('compare' as const), base: id, target: id }),
   fc.record({ screen: fc.constantFrom('branches' as const, 'conflicts' as const) }),
+  id.chain((agentId) =>
+    fc.record({
+      screen: fc.constant('ledger' as const),
+      agentId: fc.constant(agentId),
+      keyName: fc.option(id, { nil: undefined }),
+    }),
+  ),
   fc.record({ screen: fc.constant('agents' as const), principalId: fc.option(id, { nil: undefined }) }),
 );
 
