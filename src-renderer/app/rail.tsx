@@ -17,6 +17,7 @@ import {
   Sun,
 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
+import { useEngineQuery } from '../bridge/queries.tsx';
 import icon from '../icon.svg';
 import { goTo } from '../ui/navigation.ts';
 import { formatRoute, type Route } from '../ui/routes.ts';
@@ -50,6 +51,11 @@ const places: readonly Place[] = [
 
 /** The left rail: which project, which screen. */
 export function Rail({ route, projects, project }: RailProps) {
+  const registrations = useEngineQuery('registration.list', { waiting: true, limit: 50 });
+  const waiting: Readonly<Record<string, number>> = {
+    Inbox: project?.pending_proposals ?? 0,
+    Ledger: registrations.data?.registrations.length ?? 0,
+  };
   return (
     <aside className="mg-rail">
       <div className="mg-brand">
@@ -63,7 +69,7 @@ export function Rail({ route, projects, project }: RailProps) {
             key={place.label}
             place={place}
             current={place.screens.includes(route.screen)}
-            waiting={place.label === 'Inbox' ? (project?.pending_proposals ?? 0) : 0}
+            waiting={waiting[place.label] ?? 0}
           />
         ))}
       </nav>

@@ -15,6 +15,7 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
     'memory.context_at',
     'memory.search',
     'memory.get',
+    'memory.proposal_list',
     'memory.proposal_show',
     'ref.overview',
     'conflict.list',

@@ -25,11 +25,13 @@ export function LedgerScreen({ agentId, keyName }: LedgerScreenProps) {
   useKeys([['Escape', () => goTo({ screen: 'ledger', agentId: keyName === undefined ? undefined : agentId })]]);
   return (
     <div className="mg-screen">
-      <ScreenHead
-        title="Ledger"
-        note={answer.data === undefined ? undefined : `${count(agents.length, 'agent')} with a key-value memory`}
-      />
-      <Registrations />
+      <div>
+        <ScreenHead
+          title="Ledger"
+          note={answer.data === undefined ? undefined : `${count(agents.length, 'agent')} with a key-value memory`}
+        />
+        <Registrations />
+      </div>
       {answer.error !== null && <Refused refusal={answer.error} retry={() => void answer.refetch()} />}
       {answer.isPending && <Loading what="the ledger" />}
       {answer.data !== undefined && agents.length === 0 && (
