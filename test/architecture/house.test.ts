@@ -23,7 +23,7 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 const sources = readTree(root, ['src-main', 'src-preload', 'src-renderer']);
-const tests = readTree(root, ['test', 'bench']);
+const tests = readTree(root, ['test', 'bench', 'examples']);
 const specs = readSpecs(root, 'src-main');
 
 test('there are sources to look at', () => {
