@@ -8,7 +8,13 @@ import { fitPage, nextCursor } from './page.ts';
 
 /** The memory ledger at the owner's doors: every agent's history, custody, and who may come in. For the owner alone. */
 export function ledgerOwnerCommands(deps: CommandDeps): readonly BoundCommand[] {
-  return [...historyCommands(deps), ...policyCommands(deps), ...registrationCommands(deps), ...keyCommands(deps)];
+  return [
+    ...historyCommands(deps),
+    ...verifyCommands(deps),
+    ...policyCommands(deps),
+    ...registrationCommands(deps),
+    ...keyCommands(deps),
+  ];
 }
 
 function historyCommands({ charon, ledger }: CommandDeps): readonly BoundCommand[] {
@@ -68,6 +74,10 @@ function historyCommands({ charon, ledger }: CommandDeps): readonly BoundCommand
         ),
     }),
   ];
+}
+
+function verifyCommands({ ledger, onProgress }: CommandDeps): readonly BoundCommand[] {
+  return [bind(rowOf('ledger.verify'), { run: () => ledger.verify(onProgress) })];
 }
 
 function policyCommands({ charon, ledger, events }: CommandDeps): readonly BoundCommand[] {

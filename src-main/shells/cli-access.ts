@@ -9,6 +9,7 @@ import { parseOutput, rowOf } from '../commands/bind.ts';
 import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
 import { readHost } from '../home/host-file.ts';
 import { findOwnerKey } from '../home/keys.ts';
+import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
 import { productVersion } from './version.ts';
 
@@ -98,21 +99,24 @@ async function openFiles({ home, env, onProgress }: AccessOptions): Promise<Owne
 /** A home of the store alone, as `lethe serve` makes it for gateways: verified as it is, and nothing else. */
 async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): Promise<OwnerAccess> {
   const { openHome } = await import('../home/open.ts');
-  const { openLethe } = await import('../lethe/lethe.ts');
+  const { openLetheFile } = await import('../lethe/lethe.ts');
+  const { openLedger } = await import('../ledger/ledger.ts');
   const { ledgerMigrations } = await import('../ledger/migrations/migrations.ts');
   const common = { clock: systemClock, ids: systemIds() };
   const home = openHome({ root, env, ...common });
   try {
-    const lethe = openLethe({
+    const log = openLog('warn');
+    const { lethe, file } = openLetheFile({
       ...common,
-      ...{ path: home.paths.letheDb, readOnly: home.recovery, tuning: home.tuning, log: openLog('warn') },
+      ...{ path: home.paths.letheDb, readOnly: home.recovery, tuning: home.tuning, log },
       headSigner: home.keys.head,
       mergeKeys: home.keys.merges.verifying,
       furtherMigrations: ledgerMigrations,
       onEvents: () => {},
     });
+    const ledger = openLedger({ file, ...common, log });
     return {
-      call: async (name, input) => parseOutput(name, await callStore(lethe, name, input, onProgress)),
+      call: async (name, input) => parseOutput(name, await callStore({ lethe, ledger }, name, input, onProgress)),
       close: async () => {
         lethe.close();
         home.release();
@@ -126,12 +130,13 @@ async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): P
 
 /** What the store can do without a policy engine: be verified, and take in what is imported, which nobody reviews here. */
 async function callStore(
-  lethe: Lethe,
+  { lethe, ledger }: { readonly lethe: Lethe; readonly ledger: Ledger },
   name: CommandName,
   input: unknown,
   onProgress: AccessOptions['onProgress'],
 ): Promise<unknown> {
   if (name === 'store.verify_chain') return lethe.verifyChain(rowOf(name).input.parse(input).project);
+  if (name === 'ledger.verify') return ledger.verify(onProgress);
   const { toPlanOutput } = await import('../commands/import.ts');
   if (name === 'store.inspect_import')
     return toPlanOutput(await lethe.inspectImport({ path: rowOf(name).input.parse(input).file, onProgress }));

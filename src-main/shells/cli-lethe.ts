@@ -3,6 +3,7 @@ import { logLimitMax } from '../../src-preload/contract/limits.ts';
 import { diffText } from './cli-diff.ts';
 import { exitCodes } from './cli-exit.ts';
 import { reportText } from './cli-ledger.ts';
+import { addLedgerHistory } from './cli-ledger-history.ts';
 import { addLetheImport } from './cli-lethe-import.ts';
 import { addLetheServe } from './cli-lethe-serve.ts';
 import { createProgram, type Program, usageFault } from './cli-program.ts';
@@ -13,18 +14,23 @@ export function letheMain(args: readonly string[]): Promise<number> {
   const program = createProgram('lethe', 'Memory Git: look at the store, and verify it.');
   program.root
     .command('verify-chain')
-    .description('recompute every digest, chain and signature of a project; exit 1 names what does not hold')
+    .description(
+      'recompute every digest, chain and signature of a project, and of the memory ledger, which belongs to no project; exit 1 names what does not hold',
+    )
     .argument('<project>')
     .action((project: string) =>
       program.act(async ({ call, print }) => {
         const report = await call('store.verify_chain', { project });
-        print(report, reportText(`project ${visible(project)}`, report));
-        return report.ok ? exitCodes.done : exitCodes.refused;
+        const ledger = await call('ledger.verify', {});
+        const texts = [reportText(`project ${visible(project)}`, report), reportText('memory ledger', ledger)];
+        print({ ...report, ledger }, texts.join('\n'));
+        return report.ok && ledger.ok ? exitCodes.done : exitCodes.refused;
       }),
     );
   addLetheImport(program);
   addLetheServe(program);
   addMemoryVerbs(program);
+  addLedgerHistory(program);
   return program.run(args);
 }
 

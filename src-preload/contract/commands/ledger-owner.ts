@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { verifyReportSchema } from '../audit.ts';
 import { ownerCommand } from '../command.ts';
 import { cursorSchema, principalIdSchema } from '../ids.ts';
 import {
@@ -91,6 +92,15 @@ export const ledgerOwnerCommands = [
     mutates: false,
     input: z.strictObject({ agent, ...page }),
     output: z.strictObject({ policies: z.array(policySchema), next_cursor: nextCursor }),
+  }),
+  ownerCommand({
+    name: 'ledger.verify',
+    title: 'Verify the memory ledger',
+    description:
+      'Every version of every key of every agent, its value, digest and chain; policies, custody and totals.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: verifyReportSchema,
   }),
   ownerCommand({
     name: 'custody.open',
