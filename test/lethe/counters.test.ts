@@ -9,7 +9,7 @@ import { findPlace } from '../../src-main/lethe/tables/chains.ts';
 import { changesetIdSchema, memoryIdSchema, refNameSchema } from '../../src-preload/contract/ids.ts';
 import { type HistoryStore, historyProject, type OpDraft, openHistoryStore } from '../fuzz/history-store.ts';
 
-const sizes = [1_000, 10_000] as const;
+const sizes = [1_000, 20_000] as const;
 const branches = 200;
 const refName = refNameSchema.parse('refs/topics/fuzz');
 
@@ -76,6 +76,8 @@ interface Costs {
   readonly preview: number;
   readonly oldContext: number;
   readonly memory: number;
+  readonly oldestMemory: number;
+  readonly reachability: number;
 }
 
 function measure(grow: Grow, size: number): Costs {
@@ -108,6 +110,7 @@ function costsOf(store: HistoryStore, head: number, old: number): Costs {
   const validation = rows(() => {
     const view = parentsView(store.db, historyProject, [head]);
     expect(view.isActive(`mem:${store.idOf(head)}:0`)).toBe(true);
+    expect(view.isActive(oldestOf(store))).toBe(true);
     expect(view.isActive('never heard of')).toBe(false);
   });
   let [left, right] = [head, head];
@@ -133,15 +136,28 @@ function costsOf(store: HistoryStore, head: number, old: number): Costs {
   const preview = rows(() =>
     previewMerge(store.db, { projectId: historyProject, targetHead: id(left), head: id(right) }),
   );
-  const memory = rows(() =>
+  const read = (memoryId: string) =>
     readMemory(store.db, {
       projectId: historyProject,
-      memoryId: memoryIdSchema.parse(`mem:${store.idOf(head)}:0`),
+      memoryId: memoryIdSchema.parse(memoryId),
       headChangesetId: id(left),
       limit: 20,
-    }),
-  );
-  return { context, pageAfterPages, validation, commit, diff, preview, oldContext, memory };
+    });
+  const memory = rows(() => read(`mem:${store.idOf(head)}:0`));
+  const oldestMemory = rows(() => expect(read(oldestOf(store)).memory.status).toBe('active'));
+  const [first = 0] = store.history.keys();
+  const reachability = rows(() => {
+    expect(isAncestor(store.db, first, left)).toBe(true);
+    expect(isAncestor(store.db, old, right)).toBe(true);
+    expect(isAncestor(store.db, left, right)).toBe(false);
+  });
+  return { context, pageAfterPages, validation, commit, diff, preview, oldContext, memory, oldestMemory, reachability };
+}
+
+/** The memory that the second changeset of a history made: in one of them it was corrected by every changeset since. */
+function oldestOf({ history }: HistoryStore): string {
+  const [, second] = history.values();
+  return second?.ops[0]?.resulting_event_id ?? `mem:${second?.changesetId}:0`;
 }
 
 function makeRef(store: HistoryStore, head: number): void {
@@ -157,9 +173,9 @@ describe.each(Object.entries(histories))('%s', (_, grow) => {
   let costs: readonly Costs[] = [];
   beforeAll(() => {
     costs = sizes.map((size) => measure(grow, size));
-  }, 120_000);
+  }, 300_000);
 
-  test('L101 L108 L116 context, validation, commit, diff and preview read the same rows at both sizes', () => {
+  test('L84 L101 L108 L116 context, memories, validation, commit, diff, preview and reachability read the same rows at both sizes', () => {
     const [small, large] = costs;
     expect(large).toEqual(small);
     expect(small?.context).toBeLessThan(200);
