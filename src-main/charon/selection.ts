@@ -4,7 +4,7 @@ import type { SelectedOp } from '../../src-preload/contract/proposal.ts';
 import { Fault } from '../base/fault.ts';
 import type { CharonContext } from './context.ts';
 import { nameOfPick, type PickedOp, readPicks } from './picks.ts';
-import { findMadeMemory, listNeededMemories } from './rules/op-reach.ts';
+import { findMadeMemory, findTouchedMemory, listNeededMemories } from './rules/op-reach.ts';
 import { isLive } from './rules/resolution-writing.ts';
 
 /** Where the ops of a cherry-pick are taken from, and where they go. */
@@ -16,8 +16,8 @@ export interface SelectionPlace {
 
 /**
  * The ops that a cherry-pick takes, each once, in the order of history; a bare number is an op of the head. Throws
- * `INPUT_INVALID` for an op that is not there, not of the proposed history, or in the target already, and for one whose memory
- * only an op makes that is not selected, naming that in `needs`.
+ * `INPUT_INVALID` for an op that is not there, not of the proposed history, or in the target already, for one whose memory only an
+ * op makes that is not selected, naming that in `needs`, and for one that leads to a memory which the target retired.
  */
 export async function selectOps(
   context: CharonContext,
@@ -58,10 +58,20 @@ async function getPickable(context: CharonContext, place: SelectionPlace, id: Ch
 async function requireWhole(context: CharonContext, place: SelectionPlace, picks: readonly PickedOp[]): Promise<void> {
   const made = new Set<string>();
   const needs = new Map<string, SelectedOp>();
+  // What stands between the two sides about a memory that a picked op changes is a conflict, which can bring it back.
+  const touched = new Set(picks.map(({ op }) => findTouchedMemory(op)));
   let first: SelectedOp | undefined;
   for (const pick of picks) {
     for (const memoryId of listNeededMemories(pick.op)) {
-      if (made.has(memoryId) || (await isKnown(context, place, memoryId))) continue;
+      if (made.has(memoryId)) continue;
+      const there = await context.store.findMemory(place.projectId, memoryId, place.targetHead);
+      if (there !== undefined) {
+        if (touched.has(memoryId) || isLive(there)) continue;
+        throw refuse(
+          `selected_ops: ${nameOfPick(selectedOf(pick))} leads to a memory that the target has retired. Leave it out.`,
+          { op: selectedOf(pick) },
+        );
+      }
       const maker = await findMaker(context, place, memoryId);
       first ??= selectedOf(pick);
       if (maker !== undefined) needs.set(memoryId, maker);
@@ -82,10 +92,6 @@ async function requireWhole(context: CharonContext, place: SelectionPlace, picks
     `selected_ops: ${nameOfPick(first)} is about a memory that ${which} makes, which is not selected. Select it too.`,
     { op: first, needs: needed },
   );
-}
-
-async function isKnown(context: CharonContext, place: SelectionPlace, memoryId: string): Promise<boolean> {
-  return (await context.store.findMemory(place.projectId, memoryId, place.targetHead)) !== undefined;
 }
 
 /** The op of the proposed history that made a memory. */

@@ -198,6 +198,29 @@ describe('merging a cherry-pick', () => {
   });
 });
 
+describe('what the target retired', () => {
+  test('C86 an op that leads to a memory which the target retired is refused; one on such a memory is in conflict', async () => {
+    const [head] = await branchOf([
+      relate('m', 'part_of', 'n'),
+      relate('n', 'part_of', 'm'),
+      correct('n', { content: 'x' }),
+    ]);
+    if (head === undefined) throw new Error('a branch');
+    await land(world, [supersede('n')]);
+    await expect(pick(head, [0])).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+      message: expect.stringMatching(/^selected_ops: op 0 of .* leads to a memory that the target has retired/),
+      data: { field: 'selected_ops', op: op(head, 0) },
+    });
+    const filed = await pick(head, [0, 2]);
+    expect(filed.conflicts).toMatchObject([{ conflict_type: 'delete_modify', details: { memory_ids: ['n'] } }]);
+    await draft(world, filed, 'delete_modify', { choice: 'theirs' });
+    await approveAndMerge(world, filed);
+    expect(acceptedInMain(world)).toMatchObject({ n: 'x' });
+    expect((await pick(head, [1])).conflicts).toEqual([]);
+  });
+});
+
 describe('a cherry-pick and its target', () => {
   test('C89 it is in conflict about the memories of its ops only', async () => {
     const [head] = await branchOf([correct('m', { content: 'right' }), correct('n', { content: 'right' })]);
