@@ -125,7 +125,8 @@ function upkeepVerbs({ file, clock, log }: LedgerOptions, health: TextHealth): P
   const keepText = openTextUpkeep({ write: file.write, health, log });
   return {
     verify: async (onProgress) => {
-      const report = await file.snapshots.reading((read) => verifyLedger(read, onProgress));
+      const { report, isIndexSound } = await file.snapshots.reading((read) => verifyLedger(read, onProgress));
+      if (!isIndexSound) health.noticeDamage();
       if (!report.ok)
         log.error({ findings: report.findings.slice(0, 20) }, 'verification of the ledger found what does not hold');
       return report;

@@ -74,7 +74,7 @@ function indexNext(db: WritableDb): boolean {
   const waiting = listUnindexed(db, findIndexedThrough(db), indexedMax);
   let bytes = 0;
   for (const [index, head] of waiting.entries()) {
-    insertTokens(db, head.agent, head.seq, tokensOf(db, head));
+    insertTokens(db, head.agent, head.seq, headTokens(db, head));
     setIndexedThrough(db, head.seq);
     bytes += head.value_bytes;
     if (bytes >= indexedBytesMax && index + 1 < waiting.length) return true;
@@ -83,7 +83,7 @@ function indexNext(db: WritableDb): boolean {
 }
 
 /** The index tokens of a live value; those of its key alone when the value is damaged, which verification names. */
-function tokensOf(db: ReadableDb, head: HeadRow): ReadonlySet<string> {
+export function headTokens(db: ReadableDb, head: HeadRow): ReadonlySet<string> {
   return entryTokens(entryText(head.key, parsed(findVersionBySeq(db, head.seq)?.body)), head.importance ?? 0);
 }
 

@@ -19,6 +19,7 @@ import {
 } from './tables/versions.ts';
 import { verifyCustody, verifyPolicies } from './verify-policies.ts';
 import { openTallies, type Tallies } from './verify-tallies.ts';
+import { verifyText } from './verify-text.ts';
 
 const rowsPerChunk = 100;
 /** Versions come with their values, each of up to half a megabyte. */
@@ -27,13 +28,14 @@ const versionsPerChunk = 20;
 /**
  * Verifies the ledger of every agent (`G50` to `G53`), chunk by chunk over one state, others working in between: every version of
  * every key with its value, its digest and its place in the chain, and that no number is missing; policies with their
- * signatures, and custody; and what is derived from them, heads and totals. `head` stands for all of the versions.
+ * signatures, and custody; and what is derived from them, heads, totals and the search index. `head` stands for all of the
+ * versions; `isIndexSound` is false when nothing but the index is wrong, which making it anew mends.
  * @param onProgress versions done and of how many, after each chunk
  */
 export async function verifyLedger(
   read: ReadSnapshot,
   onProgress: (done: number, total: number) => void = () => {},
-): Promise<VerifyReport> {
+): Promise<{ readonly report: VerifyReport; readonly isIndexSound: boolean }> {
   const findings = openFindings();
   const tallies = openTallies(findings);
   const { checked, head } = await verifyVersions(read, findings, tallies, onProgress);
@@ -44,13 +46,15 @@ export async function verifyLedger(
   await eachPage(read, '', findings, (db, after: string) => verifyAgents(db, after, findings, tallies));
   await eachPage(read, 0, findings, (db, after: number) => verifyTotals(db, after, findings));
   tallies.close();
-  return {
-    ok: findings.list.length === 0,
-    checked,
-    head,
-    findings: findings.list,
-    notes: findings.omitted > 0 ? [`${findings.omitted} more findings are not listed`] : [],
-  };
+  // The index is derived from the values: it is compared with those that hold.
+  const isWhole = findings.list.length === 0;
+  if (isWhole) await verifyText(read, findings);
+  const notes = [
+    ...(isWhole ? [] : ['the search index was not compared, since the ledger itself does not hold']),
+    ...(findings.omitted > 0 ? [`${findings.omitted} more findings are not listed`] : []),
+  ];
+  const ok = findings.list.length === 0;
+  return { report: { ok, checked, head, findings: findings.list, notes }, isIndexSound: ok || !isWhole };
 }
 
 /**

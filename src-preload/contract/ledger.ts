@@ -93,8 +93,7 @@ export const ledgerUsageSchema = z.strictObject({
 });
 export type LedgerUsage = z.infer<typeof ledgerUsageSchema>;
 
-/** How a version came about: a put, a delete, or the end of its time. */
-export const ledgerVersionKinds = ['put', 'delete', 'expire'] as const;
+/** A version: a put, a delete, or the end of a put's time. */
 export const ledgerVersionSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('put'),

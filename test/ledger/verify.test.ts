@@ -44,7 +44,7 @@ async function problemsAfter(...statements: readonly string[]): Promise<string> 
   alter(path, statements);
   const copy = connect(path, { readOnly: true, mustExist: true });
   try {
-    const report = await verifyLedger((chunk) => chunk(copy));
+    const { report } = await verifyLedger((chunk) => chunk(copy));
     expect(report.ok).toBe(report.findings.length === 0);
     return report.findings.map(({ where, problem }) => `${where}: ${problem}`).join('\n');
   } finally {
@@ -147,4 +147,45 @@ test('G7 a value that is not what its digest says is never answered', () => {
   expect(() => temp.ledger.get(agent, key('c'))).toThrow(mismatch);
   expect(() => temp.ledger.context({ agentId: agent, limit: 5 })).toThrow(mismatch);
   expect(() => temp.ledger.search({ agentId: agent, query: 'live', limit: 5, threshold: 0 })).toThrow(mismatch);
+});
+
+test.each([
+  ['a token is missing', "INSERT INTO ledger_text (ledger_text) VALUES ('delete-all')"],
+  ['a value is missing', 'DELETE FROM ledger_text WHERE rowid = 7'],
+  [
+    'a value has other tokens',
+    "DELETE FROM ledger_text WHERE rowid = 7; INSERT INTO ledger_text (rowid, tokens) VALUES (7, '1wother')",
+  ],
+])('G54 %s in the search index: it is named, and mended by making the index anew', async (_, statement) => {
+  expect((await temp.ledger.verify()).ok).toBe(true);
+  temp.db.exec(statement);
+  const report = await temp.ledger.verify();
+  expect(report.ok).toBe(false);
+  for (const { where } of report.findings) expect(where).toBe('the search index');
+  await temp.maintain();
+  expect(await temp.ledger.verify()).toMatchObject({ ok: true });
+  expect(temp.ledger.search({ agentId: agent, query: 'live', limit: 5, threshold: 0.7 })).toHaveLength(1);
+});
+
+test('G54 an index that cannot be asked is named', async () => {
+  const raw = new Database(temp.path);
+  raw.unsafeMode(true);
+  raw.exec('DELETE FROM ledger_text_data WHERE id > 10');
+  raw.close();
+  expect((await temp.ledger.verify()).findings[0]?.where).toBe('the search index');
+  await temp.maintain();
+  expect(await temp.ledger.verify()).toMatchObject({ ok: true });
+});
+
+test('G54 more tokens than one chunk reads are compared to the last', async () => {
+  for (let number = 0; number < 120; number += 1)
+    await temp.put(
+      `n${number}`,
+      Array.from({ length: 40 }, (_, index) => `word${(index * 7 + number) % 90}`),
+    );
+  await temp.maintain();
+  expect(await temp.ledger.verify()).toMatchObject({ ok: true, findings: [] });
+  expect(
+    temp.db.query<[], { count: number }>('SELECT count(*) AS count FROM ledger_text_terms').get()?.count,
+  ).toBeGreaterThan(6_000);
 });

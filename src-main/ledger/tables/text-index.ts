@@ -63,6 +63,21 @@ export function listHolders(
     .map((row) => row.seq);
 }
 
+/** A token of a version as the index holds it, its agent in front. */
+export interface TermRow {
+  readonly term: string;
+  readonly seq: number;
+}
+
+/** Tokens of the index in their order from one on, the first `skip` entries left out. */
+export function listTerms(db: ReadableDb, from: string, skip: number, limit: number): readonly TermRow[] {
+  return db
+    .query<[string, number, number], TermRow>(
+      'SELECT term, doc AS seq FROM ledger_text_terms WHERE term >= ? LIMIT +? OFFSET +?',
+    )
+    .all(from, limit, skip);
+}
+
 /** Does one bounded step of merging the index's segments; true when another would do more. */
 export function mergeSegments(db: WritableDb, pages: number): boolean {
   const total = 'SELECT total_changes() AS changes';
