@@ -125,3 +125,29 @@ test('P43 a cherry-pick and a revert answer the same again, another request unde
     { memory_id: 'm', content: 'old' },
   ]);
 });
+
+test('P43 selected ops in any other form are refused by their place, and nothing is filed', async () => {
+  const { engine, writer, first, theirs } = await stage();
+  const ask = (selected: unknown) =>
+    engine.refusal(writer, 'memory.merge_propose', {
+      project: 'demo',
+      target_ref: 'refs/shared/main',
+      head_changeset_id: theirs,
+      base_changeset_id: first,
+      message: 'pick',
+      idempotency_key: newKey(),
+      selected_ops: selected,
+    });
+  const refused = async (selected: unknown, message: RegExp): Promise<void> => {
+    const { code, message: said } = await ask(selected);
+    expect([code, said]).toEqual(['INPUT_INVALID', expect.stringMatching(message)]);
+  };
+  const form = /^selected_ops\.0: an ordinal of the head, or \{changeset_id, ordinal\}/;
+  for (const one of [1.5, '0', null, true, [0], { changeset_id: theirs }]) await refused([one], form);
+  await refused([-1], /^selected_ops\.0: /);
+  await refused([{ changeset_id: theirs, ordinal: 0, x: 1 }], /^selected_ops\.0 has an unknown key: "x"/);
+  for (const all of [[], null, '0', {}, Array.from({ length: 401 }, () => 0)]) await refused(all, /^selected_ops: /);
+  await refused([7], /^selected_ops: there is no op 7 of changeset /);
+  const { proposals } = await engine.run(writer, 'memory.proposal_list', { project: 'demo', status: 'pending' });
+  expect(proposals).toHaveLength(1);
+});

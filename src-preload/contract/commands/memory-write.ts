@@ -114,7 +114,7 @@ export const memoryWriteCommands = [
       message,
       idempotency_key: idempotencyKey,
       selected_ops: z
-        .array(z.union([z.int().min(0), selectedOpSchema]))
+        .array(z.union([z.int().min(0), selectedOpSchema], 'an ordinal of the head, or {changeset_id, ordinal}'))
         .min(1)
         .max(selectedOpsMax)
         .optional(),
