@@ -1,4 +1,5 @@
 import type { LedgerMatch } from '../../src-preload/contract/ledger.ts';
+import { assert } from '../base/assert.ts';
 import { Fault } from '../base/fault.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { isDamage, type TextHealth } from '../text/health.ts';
@@ -20,7 +21,7 @@ export interface SearchBounds {
   readonly partHoldersMax: number;
   /** Newest values that are looked at one by one: those that are not indexed yet, or all of them without the index. */
   readonly tailMax: number;
-  /** Bytes of values that are looked through, each counted once for every part of the query. */
+  /** Bytes of values that are looked through, each counted for its reading and for every part of the query. */
   readonly workMax: number;
 }
 
@@ -28,8 +29,11 @@ const searchBounds: SearchBounds = {
   wholeHoldersMax: 400,
   partHoldersMax: 200,
   tailMax: 2_000,
-  workMax: 200_000_000,
+  workMax: 40_000_000,
 };
+
+/** What reading and folding a value costs, in searches through it. */
+const readingWork = 4;
 
 /** Tokens that are asked of the index together at most. */
 const jointTokensMax = 16;
@@ -68,20 +72,24 @@ export function searchValues(
     .filter(({ similarity }) => similarity > 0 && similarity >= input.threshold)
     .sort(byRank)
     .slice(0, input.limit)
-    .map(({ row, similarity }) => ({ ...toValue(input.agentId, row), similarity }));
+    .map(({ seq, similarity }) => {
+      const row = findVersionBySeq(db, seq);
+      assert(row !== undefined, 'what was found a moment ago, in the same transaction, is still there');
+      return { ...toValue(input.agentId, row), similarity };
+    });
 }
 
-interface Found {
-  readonly row: ValuedVersionRow;
+/** What was found, without its value: there may be many, and few are answered. */
+interface Found extends Pick<ValuedVersionRow, 'seq' | 'key' | 'importance' | 'written_ms'> {
   readonly similarity: number;
 }
 
 function byRank(one: Found, other: Found): number {
   return (
     other.similarity - one.similarity ||
-    (one.row.importance ?? 0) - (other.row.importance ?? 0) ||
-    other.row.written_ms - one.row.written_ms ||
-    (one.row.key < other.row.key ? -1 : 1)
+    (one.importance ?? 0) - (other.importance ?? 0) ||
+    other.written_ms - one.written_ms ||
+    (one.key < other.key ? -1 : 1)
   );
 }
 
@@ -181,9 +189,10 @@ function openLooks({ question, bounds }: Searching): Looks {
     look: (row) => {
       if (row === undefined) return;
       met.add(row.seq);
-      work += (row.value_bytes + 64) * (question.parts.length + 1);
-      const similarity = similarityOf(question, entryText(row.key, readBody(row)));
-      if (similarity > 0) found.push({ row, similarity });
+      const { seq, key, importance, written_ms, value_bytes } = row;
+      work += (value_bytes + 64) * (question.parts.length + readingWork);
+      const similarity = similarityOf(question, entryText(key, readBody(row)));
+      if (similarity > 0) found.push({ seq, key, importance, written_ms, similarity });
     },
     spent: () => work >= bounds.workMax,
   };
