@@ -47,7 +47,8 @@ export function register(context: CharonContext, request: RegisterRequest): Prom
     const nowMs = context.clock.nowMs();
     requireNewAgent(db, request, nowMs);
     const { pendingRegistrations: max } = context.quotas;
-    if (listWaiting(db, nowMs).length >= max) {
+    const open = openRegistration(context);
+    if (!open && listWaiting(db, nowMs).length >= max) {
       throw new Fault('QUOTA', `${max} registrations wait for the owner already. Try again later.`, {
         quota: 'pending_registrations',
         max,
@@ -66,7 +67,7 @@ export function register(context: CharonContext, request: RegisterRequest): Prom
       expiresMs: nowMs + registrationLifeMs,
     });
     emit({ kind: 'registration_changed', registration_id: registrationId });
-    if (!openRegistration(context)) {
+    if (!open) {
       return { kind: 'pending', registration: getShown(context, db, registrationId), pollToken: poll.token };
     }
     const agent = letIn(context, db, getStored(db, registrationId));

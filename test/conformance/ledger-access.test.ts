@@ -93,6 +93,9 @@ describe('registering', () => {
       expect((await door.ask('', 'POST', '/v1/register', { ...bot, agent_name: `b${count}` })).status).toBe(202);
     const over = await door.ask('', 'POST', '/v1/register', { ...bot, agent_name: 'over' });
     expect([...refused(over), over.headers['retry-after']]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '3600']);
+    await door.owner('registration.set_open', { open: true });
+    expect((await door.ask('', 'POST', '/v1/register', { ...bot, agent_name: 'let-in' })).status).toBe(201);
+    await door.owner('registration.set_open', { open: false });
     door.clock.advance(1_000);
     const wrong: readonly (readonly [object, string])[] = [
       [{ ...bot, agent_name: 'a b' }, 'agent_name'],

@@ -132,6 +132,7 @@ describe('keys and values', () => {
       expect([body, ...refused(seen)]).toEqual([body, 422, 'VALIDATION_ERROR']);
       expect(seen.value.fields.map(({ field }: { field: string }) => field)).toEqual(fields);
     }
+    expect((await agent.put('/memory/k', {})).value.message).toBe('value: is missing; send it');
     expect((await agent.put('/memory/k', { value: 1, is_commons: true })).value.fix).toContain('Leave the field out');
     expect((await agent.get('/memory/stats')).value.ledger_rows).toBe(1);
   });

@@ -59,13 +59,19 @@ export interface LedgerRefusal {
 
 /** The refusal of a fault in the words of this door. */
 export function ledgerRefusalOf(fault: Fault): LedgerRefusal {
-  const { code, status } = namedByFault[fault.code] ?? { code: fault.code, status: httpStatusByFault[fault.code] };
+  const { code, status } = namedQuota(fault) ??
+    namedByFault[fault.code] ?? { code: fault.code, status: httpStatusByFault[fault.code] };
   const message = messageOf(fault);
   const end = message.search(/\.(?= )/) + 1;
   const parts = end === 0 ? {} : { what: message.slice(0, end), fix: message.slice(end).trim() };
   const { fields } = fault.data;
   const named = code === 'VALIDATION_ERROR' ? { fields: Array.isArray(fields) ? fields : fieldOf(fault) } : {};
   return { status, body: { status: 'error', error_code: code, message, ...parts, ...named } };
+}
+
+/** What an agent has written today is a limit of its operations; other quotas are those of asking. */
+function namedQuota({ data }: Fault): Named | undefined {
+  return data.quota === 'payload_bytes_per_day' ? { code: 'MEMORY_OPS_LIMIT', status: 429 } : undefined;
 }
 
 function messageOf(fault: Fault): string {

@@ -5,7 +5,7 @@ import type { Polled, Registered } from '../../charon/ltx-api.ts';
 import { agentIdOf } from '../../charon/rules/agent-id.ts';
 import type { Commands } from '../../commands/api.ts';
 import { rowOf } from '../../commands/bind.ts';
-import { wrongFields } from '../../commands/ledger-fields.ts';
+import { sentenceOf, wrongFields } from '../../commands/ledger-fields.ts';
 import type { LedgerGate } from '../../commands/ledger-gate.ts';
 import { bodyFields, readIfMatch } from './body.ts';
 import { queryFields } from './path.ts';
@@ -198,7 +198,9 @@ export function commandRunner(
     } catch (thrown) {
       const fault = toFault(thrown);
       if (fault.code !== 'INPUT_INVALID') throw fault;
-      throw new Fault('INPUT_INVALID', fault.message, { ...fault.data, fields: wrongFields(rowOf(name).input, input) });
+      const fields = wrongFields(rowOf(name).input, input);
+      const message = fields.length > 0 && fault.data.keys === undefined ? sentenceOf(fields) : fault.message;
+      throw new Fault('INPUT_INVALID', message, { ...fault.data, fields });
     }
   };
 }
