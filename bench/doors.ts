@@ -25,6 +25,7 @@ copyFileSync(store, home.paths.letheDb);
 const events = createEventHub(log);
 const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
 const commands = createCommands({
+  files: lethe,
   ...{ lethe, charon, ledger, events, clock, ids, log },
   metrics: createMetrics(() => charon.audit.backlog()),
   monotonicMs: () => performance.now(),

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { EngineEvent } from '../src-preload/contract/events.ts';
 import { type Clock, toTimestamp } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Ids } from './base/ids.ts';
@@ -8,6 +9,7 @@ import type { Commands } from './commands/api.ts';
 import type { CommandDeps } from './commands/deps.ts';
 import { createEventHub } from './commands/events.ts';
 import { createLedgerGate, type LedgerGate } from './commands/ledger-gate.ts';
+import type { MemoryStore } from './commands/memory-store.ts';
 import { createMetrics, type Metrics } from './commands/metrics.ts';
 import { openStores } from './commands/open-stores.ts';
 import { type CommandPipeline, createCommands } from './commands/run.ts';
@@ -17,7 +19,9 @@ import { freeDisk } from './home/free-disk.ts';
 import type { Environment } from './home/home.ts';
 import { openLetheApiKey } from './home/keys.ts';
 import { type OpenHome, openHome } from './home/open.ts';
+import { readUpstream } from './home/upstream.ts';
 import type { Lethe } from './lethe/api.ts';
+import type { LetheClient } from './transports/lethe-client/store.ts';
 import type { Bind } from './transports/lethe-http/access.ts';
 import type { OwnerPage } from './transports/owner-page.ts';
 
@@ -73,6 +77,7 @@ type Undo = () => void | Promise<void>;
 interface Opened {
   readonly home: OpenHome;
   readonly charon: Charon;
+  readonly store: MemoryStore;
   readonly lethe: Lethe;
   readonly commands: CommandPipeline;
   readonly gate: LedgerGate;
@@ -134,13 +139,18 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   undo.push(() => home.release());
   for (const warning of home.keys.warnings) log.warn(warning);
   const events = createEventHub(log);
-  const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
-  undo.push(close);
+  const client = await openUpstream(options, home, events.publish);
+  if (client !== undefined) undo.push(() => client.close());
+  const onEvents = events.publish;
+  const stores = await openStores({ home, clock, ids, log, onEvents, upstream: client?.store });
+  const { charon, store, lethe, ledger } = stores;
+  undo.push(() => stores.close());
   if (!home.recovery) await settle(charon, log);
 
   const metrics = createMetrics(() => charon.audit.backlog());
   const deps: CommandDeps = {
-    lethe,
+    lethe: store,
+    files: lethe,
     charon,
     ledger,
     events,
@@ -163,7 +173,19 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     const upkeep = startUpkeep({ lethe, ledger, charon, events, log });
     undo.push(() => upkeep.stop());
   }
-  return { home, charon, lethe, commands, gate: createLedgerGate(deps), metrics };
+  return { home, charon, store, lethe, commands, gate: createLedgerGate(deps), metrics };
+}
+
+/** The way to the store that `CHARON_UPSTREAM` names; undefined where the memory is in this home. */
+async function openUpstream(
+  { env }: AppOptions,
+  home: OpenHome,
+  onEvents: (events: readonly EngineEvent[]) => void,
+): Promise<LetheClient | undefined> {
+  const upstream = readUpstream(env);
+  if (upstream === undefined) return undefined;
+  const { openLetheClient } = await import('./transports/lethe-client/store.ts');
+  return openLetheClient({ upstream, mergeKey: home.keys.merges.signing, onEvents });
 }
 
 /** After a crash, what the records decide is settled before any door opens (`charon.md` §6). */
@@ -182,7 +204,7 @@ const closedDoors: OpenDoors = { mcp: null, ledger: null, ownerPage: null, socke
 
 async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opened, undo: Undo[]): Promise<OpenDoors> {
   const { clock, ids, log, version } = options;
-  const { home, charon, lethe, commands } = opened;
+  const { home, charon, store, commands } = opened;
   // Loaded only when wanted: a command line on closed files starts without a web server.
   const { agentLimitsOf, openAgentDoor } = await import('./transports/agent-door.ts');
   const { openOwnerSocket } = await import('./transports/owner-socket.ts');
@@ -196,7 +218,7 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     ids,
     log,
     version,
-    ready: async () => readiness(charon, lethe),
+    ready: () => readiness(charon, store),
   });
   undo.push(() => agents.close());
   const page = wanted.ownerPageDir === null ? undefined : await openPage(options, wanted.ownerPageDir, opened);
@@ -222,15 +244,28 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
 }
 
 /** The one door that lies under Charon, for gateways (`design.md` §3): where it was asked for, else where the settings open it. */
-async function openStoreDoor(options: AppOptions, { home, lethe }: Opened, undo: Undo[]): Promise<string | null> {
+async function openStoreDoor(
+  options: AppOptions,
+  { home, store, lethe }: Opened,
+  undo: Undo[],
+): Promise<string | null> {
   const { lethe_http: setting } = home.settings;
   const set = options.doors !== null && setting.enabled ? { host: '127.0.0.1', port: setting.port } : undefined;
   const bind = options.letheHttp ?? set;
   if (bind === undefined) return null;
+  if (store !== lethe)
+    throw new Fault(
+      'HOME_INVALID',
+      'The memory is in another process (CHARON_UPSTREAM), so this home has no store to serve. Serve it there, or leave that variable unset.',
+      { variable: 'CHARON_UPSTREAM' },
+    );
   const { env, ids, log } = options;
   const { openLetheHttp } = await import('./transports/lethe-http/server.ts');
   const key = openLetheApiKey(home.paths, env, ids, home.recovery)?.key;
-  const door = await openLetheHttp({ lethe, bind, key, ...readLetheHttp(env), recovery: home.recovery, log });
+  const door = await openLetheHttp({
+    ...{ lethe, bind, key, ...readLetheHttp(env), recovery: home.recovery, log },
+    mergeKeys: home.keys.merges.verifying,
+  });
   undo.push(() => door.close());
   return door.url;
 }
@@ -257,10 +292,13 @@ async function openPage(
 /** Backlog of the ledger at which mutations are refused (`charon.md` §6). */
 const auditBacklogMax = 10_000;
 
-function readiness(charon: Charon, lethe: Lethe): { readonly ok: boolean; readonly problems: string[] } {
+async function readiness(
+  charon: Charon,
+  store: MemoryStore,
+): Promise<{ readonly ok: boolean; readonly problems: string[] }> {
   const problems: string[] = [];
   try {
-    lethe.listProjects();
+    await store.listProjects();
   } catch {
     problems.push('the store cannot be read');
   }

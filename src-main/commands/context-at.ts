@@ -57,8 +57,8 @@ export async function readContext(deps: CommandDeps, call: Call<Input>): Promise
   const { lethe } = deps;
   const { input, caller } = call;
   if (input.manifest_id !== undefined) {
-    const context = lethe.manifestContext(input.project, input.manifest_id);
-    getServedRef(lethe, caller, input.project, context.ref_name);
+    const context = await lethe.manifestContext(input.project, input.manifest_id);
+    await getServedRef(lethe, caller, input.project, context.ref_name);
     return context;
   }
   const selection: ContextInput = {
@@ -73,7 +73,7 @@ export async function readContext(deps: CommandDeps, call: Call<Input>): Promise
     cursor: input.cursor,
   };
   const pin = decidePin(deps, call);
-  const read = (limit: number) => ({ limit, context: lethe.context({ ...selection, limit }) });
+  const read = async (limit: number) => ({ limit, context: await lethe.context({ ...selection, limit }) });
   const { limit, context } = await fitPage(selection.limit, read, (page) => page.context.memories.length);
   if (!pin) return context;
   // The head that was read, not the ref's head of a moment later.

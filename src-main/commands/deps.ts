@@ -8,6 +8,7 @@ import { scopesOfCredential } from '../charon/rules/rights.ts';
 import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
 import type { EventHub } from './events.ts';
+import type { MemoryStore } from './memory-store.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the engine says about itself. */
@@ -20,7 +21,10 @@ export interface EngineFacts {
 
 /** Everything that commands stand on; built by the composition root. */
 export interface CommandDeps {
-  readonly lethe: Lethe;
+  /** Where memory is: `files`, or a store in another process (`charon.md` §7). */
+  readonly lethe: MemoryStore;
+  /** The store of this home's own file, for what only the process that has the file may do. */
+  readonly files: Lethe;
   readonly charon: Charon;
   readonly ledger: Ledger;
   readonly events: EventHub;
@@ -37,6 +41,11 @@ export interface CommandDeps {
   readonly disk?: { freeBytes(): number; readonly freeBytesMin: number } | undefined;
   /** Asked at every call, since the doors open after the commands. */
   readonly facts: () => EngineFacts;
+}
+
+/** Whether memory is in another process, so that this home's own file holds none of it. */
+export function isElsewhere({ lethe, files }: Pick<CommandDeps, 'lethe' | 'files'>): boolean {
+  return lethe !== files;
 }
 
 /**

@@ -3,9 +3,10 @@ import type { ImportPlanOutput } from '../../src-preload/contract/commands/impor
 import { type ChangesetId, mainRefName, type ProjectId, type ProposalId } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
+import type { Lethe } from '../lethe/api.ts';
 import { findProposable, type ImportPlan } from '../lethe/import/plan.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
-import type { CommandDeps } from './deps.ts';
+import { type CommandDeps, isElsewhere } from './deps.ts';
 
 type Proposed = { readonly project: ProjectId; readonly proposal_id: ProposalId };
 
@@ -14,18 +15,19 @@ type Proposed = { readonly project: ProjectId; readonly proposal_id: ProposalId 
  * the files itself, when nobody else waits for the store.
  */
 export function importCommands(deps: CommandDeps): readonly BoundCommand[] {
-  const { lethe, onProgress } = deps;
+  const { onProgress } = deps;
   return [
     bind(rowOf('store.inspect_import'), {
       check: ({ file }) => requireAbsolute(file),
       prepare: ({ caller }) => requireAlone(caller),
-      run: async ({ input }) => toPlanOutput(await lethe.inspectImport({ path: input.file, onProgress })),
+      run: async ({ input }) => toPlanOutput(await filesOf(deps).inspectImport({ path: input.file, onProgress })),
     }),
     bind(rowOf('store.import'), {
       check: ({ file }) => requireAbsolute(file),
       prepare: ({ caller }) => requireAlone(caller),
       objects: ({ content_digest: digest }) => [digest],
       run: async ({ input, caller, requestDigest }) => {
+        const lethe = filesOf(deps);
         const plan = await lethe.importFile({
           path: input.file,
           contentDigest: input.content_digest,
@@ -48,6 +50,16 @@ export function importCommands(deps: CommandDeps): readonly BoundCommand[] {
 
 function requireAbsolute(file: string): void {
   if (!isAbsolute(file)) throw new Fault('INPUT_INVALID', 'file must be an absolute path.', { field: 'file' });
+}
+
+/** The store's own files. Throws IMPORT_REFUSED where the memory is in another process. */
+function filesOf(deps: CommandDeps): Lethe {
+  if (!isElsewhere(deps)) return deps.files;
+  throw new Fault(
+    'IMPORT_REFUSED',
+    'The memory is in another process (CHARON_UPSTREAM). Import into the home of that store, while it is not served.',
+    { variable: 'CHARON_UPSTREAM' },
+  );
 }
 
 function requireAlone(caller: Caller): void {
@@ -141,7 +153,7 @@ async function joinToRoot(
   const principal = caller.principal.principal_id;
   const { changeset: root } = await lethe.initProject({ projectId, principal });
   const base = root.changeset_id;
-  if (lethe.isAncestor(base, landed.head)) return { base, head: landed.head };
+  if (await lethe.isAncestor(base, landed.head)) return { base, head: landed.head };
   const joined = await lethe.commit({
     projectId,
     refName: landed.refName,

@@ -14,11 +14,11 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
   const { lethe } = deps;
   return [
     bind(rowOf('memory.log'), {
-      prepare: ({ input }) => void getRef(lethe, input.project, input.ref),
+      prepare: async ({ input }) => void (await getRef(lethe, input.project, input.ref)),
       run: async ({ input }) => {
         const refName = input.ref ?? mainRefName;
-        const read = (limit: number) => {
-          const page = lethe.log({
+        const read = async (limit: number) => {
+          const page = await lethe.log({
             projectId: input.project,
             refName,
             limit,
@@ -38,28 +38,28 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
     }),
     bind(rowOf('memory.show'), {
       objects: ({ id }) => [id],
-      locate: ({ id }) => {
+      locate: async ({ id }) => {
         const missing = changesetNotFound(id, 'id');
-        const changeset = lethe.findChangeset(id);
+        const changeset = await lethe.findChangeset(id);
         if (changeset === undefined) throw missing;
         return { projectId: changeset.project_id, missing };
       },
-      run: ({ input }) => {
-        const changeset = lethe.findChangeset(input.id);
+      run: async ({ input }) => {
+        const changeset = await lethe.findChangeset(input.id);
         if (changeset === undefined) throw changesetNotFound(input.id, 'id');
         return pageChangeset(changeset, input.cursor);
       },
     }),
     bind(rowOf('memory.diff'), {
       objects: (input) => [input.base_changeset_id, input.target_changeset_id],
-      locate: (input) => {
+      locate: async (input) => {
         const missing = changesetNotFound(input.target_changeset_id, 'target_changeset_id');
-        const target = lethe.findChangeset(input.target_changeset_id);
+        const target = await lethe.findChangeset(input.target_changeset_id);
         if (target === undefined) throw missing;
         return { projectId: target.project_id, missing };
       },
-      prepare: ({ input, projectId }) => {
-        const base = lethe.findChangeset(input.base_changeset_id);
+      prepare: async ({ input, projectId }) => {
+        const base = await lethe.findChangeset(input.base_changeset_id);
         if (base?.project_id !== projectId) throw changesetNotFound(input.base_changeset_id, 'base_changeset_id');
       },
       run: ({ input }) => {
@@ -77,8 +77,8 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.context_at'), {
       check: checkContextInput,
       objects: (input) => [input.ref ?? mainRefName],
-      prepare: ({ input, caller }) => {
-        if (input.manifest_id === undefined) getServedRef(lethe, caller, input.project, input.ref);
+      prepare: async ({ input, caller }) => {
+        if (input.manifest_id === undefined) await getServedRef(lethe, caller, input.project, input.ref);
       },
       run: (call) => readContext(deps, call),
       effects: (context) => [
@@ -89,7 +89,7 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.search'), {
       objects: (input) => [input.ref ?? mainRefName],
       check: checkMoment,
-      prepare: ({ input, caller }) => void getServedRef(lethe, caller, input.project, input.ref),
+      prepare: async ({ input, caller }) => void (await getServedRef(lethe, caller, input.project, input.ref)),
       run: async ({ input }) => {
         const read = (limit: number) =>
           lethe.search({
@@ -115,8 +115,8 @@ export function memoryReadCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.get'), {
       check: checkMoment,
       objects: (input) => [input.memory_id],
-      prepare: ({ input, caller }) => {
-        if (input.ref !== undefined) getServedRef(lethe, caller, input.project, input.ref);
+      prepare: async ({ input, caller }) => {
+        if (input.ref !== undefined) await getServedRef(lethe, caller, input.project, input.ref);
       },
       run: async ({ input }) => {
         const read = (limit: number) =>

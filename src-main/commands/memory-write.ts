@@ -25,12 +25,12 @@ export function memoryWriteCommands({ lethe, charon }: CommandDeps): readonly Bo
     }),
     bind(rowOf('memory.branch_create'), {
       objects: (input) => [input.ref_name, input.head_changeset_id],
-      prepare: ({ input, caller }) => {
-        lethe.getProject(input.project);
-        const head = lethe.findChangeset(input.head_changeset_id);
+      prepare: async ({ input, caller }) => {
+        await lethe.getProject(input.project);
+        const head = await lethe.findChangeset(input.head_changeset_id);
         if (head?.project_id !== input.project) throw changesetNotFound(input.head_changeset_id, 'head_changeset_id');
         charon.requireCreatableRef(caller, input.ref_name);
-        if (lethe.findRef(input.project, input.ref_name) !== undefined) {
+        if ((await lethe.findRef(input.project, input.ref_name)) !== undefined) {
           throw new Fault(
             'REF_EXISTS',
             'ref_name: the project already has a ref of that name. Commit to it if it is yours, or take another name.',
@@ -53,17 +53,21 @@ export function memoryWriteCommands({ lethe, charon }: CommandDeps): readonly Bo
       // The store keeps the key of a commit itself, in the transaction of the commit: a replay is asked of it.
       replay: async (call) => {
         const { input, caller } = call;
-        const known = lethe.findChangesetByKey(input.project, caller.principal.principal_id, input.idempotency_key);
+        const known = await lethe.findChangesetByKey(
+          input.project,
+          caller.principal.principal_id,
+          input.idempotency_key,
+        );
         return known === undefined ? undefined : withoutOps(await lethe.commit(commitInput(call)));
       },
-      prepare: ({ input, caller }) => {
-        lethe.getProject(input.project);
-        const ref = lethe.findRef(input.project, input.ref);
+      prepare: async ({ input, caller }) => {
+        await lethe.getProject(input.project);
+        const ref = await lethe.findRef(input.project, input.ref);
         if (ref === undefined) throw refNotFound(input.ref, 'ref');
         charon.requireOwnedRef(caller, input.ref, ref.created_by_principal);
         if (ref.head_changeset_id === input.expected_head) return;
         // The same request may have landed since the replay was looked for; then the store answers it again.
-        if (lethe.findChangesetByKey(input.project, caller.principal.principal_id, input.idempotency_key)) return;
+        if (await lethe.findChangesetByKey(input.project, caller.principal.principal_id, input.idempotency_key)) return;
         throw new Fault(
           'REF_MOVED',
           'expected_head: the ref has moved. Read it again, look at what is new, and commit on its present head.',

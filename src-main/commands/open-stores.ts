@@ -14,10 +14,14 @@ import { ledgerMigrations } from '../ledger/migrations/migrations.ts';
 import type { Lethe } from '../lethe/api.ts';
 import { openLetheFile } from '../lethe/lethe.ts';
 import { letheAdapter } from './lethe-adapter.ts';
+import type { MemoryStore } from './memory-store.ts';
 
 /** The stores of a home: the policy engine and the store, joined by the signed envelope, and the ledger in the store's file. */
 export interface Stores {
   readonly charon: Charon;
+  /** Where memory is: the store of this home, or the one elsewhere that was named. */
+  readonly store: MemoryStore;
+  /** The store of this home's own file; without memory of its own where that is elsewhere. */
   readonly lethe: Lethe;
   readonly ledger: Ledger;
   /** Closes the store, then the policy engine with its ledger. */
@@ -34,12 +38,15 @@ export async function openStores(options: {
   readonly ids: Ids;
   readonly log: Log;
   readonly onEvents: (events: readonly EngineEvent[]) => void;
+  /** A store in another process, which then holds the memory (`charon.md` §7). */
+  readonly upstream?: MemoryStore | undefined;
 }): Promise<Stores> {
-  const { home, clock, ids, log, onEvents } = options;
+  const { home, clock, ids, log, onEvents, upstream } = options;
   const { paths, keys, tuning } = home;
   const common = { readOnly: home.recovery, clock, ids, log, onEvents, tuning };
   let opened: Lethe | undefined;
-  const getLethe = (): Lethe => {
+  const getStore = (): MemoryStore => {
+    if (upstream !== undefined) return upstream;
     if (opened === undefined) throw new Fault('STORE_UNAVAILABLE', 'The store is not open yet. Try again.');
     return opened;
   };
@@ -49,7 +56,7 @@ export async function openStores(options: {
     anchorPath: paths.anchor,
     quotas: quotasOf(home.settings.limits),
     keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
-    store: letheAdapter(getLethe),
+    store: letheAdapter(getStore),
   });
   try {
     const { lethe, file } = openLetheFile({
@@ -63,6 +70,7 @@ export async function openStores(options: {
     opened = lethe;
     return {
       charon,
+      store: getStore(),
       lethe,
       ledger: openLedger({ file, clock, ids, log }),
       close: async () => {

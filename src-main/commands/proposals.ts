@@ -25,7 +25,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.merge_propose'), {
       objects: (input) => [input.target_ref, input.head_changeset_id],
       replay: (call) => replayProposal(charon, replayKey('memory.merge_propose', call), call.requestDigest),
-      prepare: ({ input }) => void lethe.getProject(input.project),
+      prepare: async ({ input }) => void (await lethe.getProject(input.project)),
       run: (call) => {
         const { input, caller } = call;
         const asked = {
@@ -46,7 +46,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('memory.revert_propose'), {
       objects: (input) => [input.changeset_id],
       replay: (call) => replayProposal(charon, replayKey('memory.revert_propose', call), call.requestDigest),
-      prepare: ({ input }) => void lethe.getProject(input.project),
+      prepare: async ({ input }) => void (await lethe.getProject(input.project)),
       run: (call) => {
         const { project: projectId, changeset_id: changesetId, message } = call.input;
         return charon.proposeRevert(
@@ -107,7 +107,11 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
           ref: done.ref,
         };
       },
-      effects: ({ ref }) => [ref.ref_name, ref.head_changeset_id, ...chainOf(lethe, ref.head_changeset_id)],
+      effects: async ({ ref }) => [
+        ref.ref_name,
+        ref.head_changeset_id,
+        ...(await chainOf(lethe, ref.head_changeset_id)),
+      ],
     }),
     bind(rowOf('memory.merge_cancel'), {
       locate,
@@ -116,7 +120,7 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       run: ({ input, caller }) => charon.cancel(caller, input.proposal_id),
     }),
     bind(rowOf('memory.proposal_list'), {
-      prepare: ({ input }) => void lethe.getProject(input.project),
+      prepare: async ({ input }) => void (await lethe.getProject(input.project)),
       run: async ({ input }) => {
         const read = (limit: number) =>
           charon.listProposals({ projectId: input.project, status: input.status, limit, cursor: input.cursor });
@@ -215,8 +219,8 @@ async function mergedAnswer(
     'a remembered merge was completed',
   );
   const { project_id: projectId, target_ref: refName, resulting_changeset_id: head } = proposal;
-  const ref = lethe.findRef(projectId, refName);
-  const advance = lethe.findAdvance({ projectId, proposalId });
+  const ref = await lethe.findRef(projectId, refName);
+  const advance = await lethe.findAdvance({ projectId, proposalId });
   assert(ref !== undefined && advance !== undefined, 'a completed merge left a ref and its advance record');
   return {
     proposal_id: proposalId,

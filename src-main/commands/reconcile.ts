@@ -7,7 +7,7 @@ import type { Advance } from '../../src-preload/contract/proposal.ts';
 import { type CheckUnderWay, openCheck } from '../charon/reconcile.ts';
 import type { Lethe } from '../lethe/api.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
-import type { CommandDeps } from './deps.ts';
+import { type CommandDeps, isElsewhere } from './deps.ts';
 
 /** Whether everything of a home agrees, and what a crash left undecided. For the owner alone. */
 export function reconcileCommands(deps: CommandDeps): readonly BoundCommand[] {
@@ -38,10 +38,10 @@ async function reconcile(deps: CommandDeps): Promise<ReconcileReport> {
   return { ok: checks.every(({ findings }) => findings.length === 0), checks, ambiguous };
 }
 
-async function checkFiles({ charon, lethe }: CommandDeps): Promise<ReconcileCheck> {
+async function checkFiles({ charon, files }: CommandDeps): Promise<ReconcileCheck> {
   const check = openCheck('database_files');
   for (const [file, store] of [
-    ['lethe.db', lethe],
+    ['lethe.db', files],
     ['charon.db', charon],
   ] as const) {
     const { checked, findings } = await store.checkFile();
@@ -57,8 +57,13 @@ async function checkLedger({ charon }: CommandDeps): Promise<ReconcileCheck> {
 }
 
 /** The whole of every project: history, refs, merges, conflicts, manifests, derived indexes (`lethe.md` D12). */
-async function checkProjects({ lethe }: CommandDeps): Promise<ReconcileCheck> {
+async function checkProjects(deps: CommandDeps): Promise<ReconcileCheck> {
   const check = openCheck('projects');
+  if (isElsewhere(deps)) {
+    check.note('the memory is in another process: run lethe verify-chain on its home');
+    return check.done();
+  }
+  const { files: lethe } = deps;
   for (const { project_id: projectId } of lethe.listProjects()) {
     const report = await lethe.verifyChain(projectId);
     check.looked();
@@ -71,12 +76,13 @@ async function checkProjects({ lethe }: CommandDeps): Promise<ReconcileCheck> {
 /** Every advance record has its proposal, and those of a protected ref lead from where it began to where it stands. */
 async function checkAdvances(deps: CommandDeps): Promise<ReconcileCheck> {
   const check = openCheck('advances');
-  for (const { project_id: projectId } of deps.lethe.listProjects()) await checkAdvancesOf(deps, projectId, check);
+  if (isElsewhere(deps)) check.note('the memory is in another process: its advance records are not followed');
+  else for (const { project_id: projectId } of deps.files.listProjects()) await checkAdvancesOf(deps, projectId, check);
   return check.done();
 }
 
 async function checkAdvancesOf(deps: CommandDeps, projectId: ProjectId, check: CheckUnderWay): Promise<void> {
-  const { charon, lethe } = deps;
+  const { charon, files: lethe } = deps;
   // Refs and the newest records are read at once: between them no merge can come.
   const refs = listProtected(lethe, projectId);
   const reached = new Map<string, string>(refs.map((ref) => [ref.ref_name, ref.head_changeset_id]));

@@ -13,18 +13,19 @@ export function refCommands({ lethe }: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('ref.overview'), {
       run: async ({ input }) => {
         const { project, cursor, archived } = input;
-        const main = getRef(lethe, project, mainRefName);
+        const main = await getRef(lethe, project, mainRefName);
         const list = archived === true ? 'ref.overview archived' : 'ref.overview';
         const after = cursor === undefined ? undefined : parseNameCursor(cursor, list, project);
-        const read = (limit: number) => {
-          const found = lethe.listRefs(project, { limit, after, archived });
-          const apart = lethe.countAheadBehind({
+        const read = async (limit: number) => {
+          const found = await lethe.listRefs(project, { limit, after, archived });
+          const apart = await lethe.countAheadBehind({
             projectId: project,
             base: main.head_changeset_id,
             heads: found.map((ref) => ref.head_changeset_id),
           });
+          const heads = await Promise.all(found.map((ref) => lethe.findChangeset(ref.head_changeset_id)));
           const refs = found.map((ref, index) => {
-            const head = lethe.findChangeset(ref.head_changeset_id);
+            const head = heads[index];
             const counts = apart[index];
             assert(head !== undefined && counts !== undefined, 'a ref stands at a changeset');
             return { ref, ...counts, message: head.message, author_principal: head.author_principal };
@@ -45,7 +46,7 @@ export function refCommands({ lethe }: CommandDeps): readonly BoundCommand[] {
           expectedHead: input.expected_head,
           principal: caller.principal.principal_id,
         }),
-      effects: (ref) => [ref.ref_name, ref.head_changeset_id, ...chainOf(lethe, ref.head_changeset_id)],
+      effects: async (ref) => [ref.ref_name, ref.head_changeset_id, ...(await chainOf(lethe, ref.head_changeset_id))],
     }),
   ];
 }

@@ -14,8 +14,8 @@ export function resolutionCommands({ lethe, charon }: CommandDeps): readonly Bou
   return [
     bind(rowOf('conflict.list'), {
       run: ({ input }) => {
-        const read = (limit: number) => {
-          const page = lethe.listConflicts({
+        const read = async (limit: number) => {
+          const page = await lethe.listConflicts({
             projectId: input.project,
             status: input.status,
             limit,
@@ -45,7 +45,7 @@ export function resolutionCommands({ lethe, charon }: CommandDeps): readonly Bou
     bind(rowOf('proposal.revert_advance'), {
       objects: (input) => [input.expected_head, input.new_head],
       replay: ({ input, caller, requestDigest }) => replayProposal(charon, keyOf(input, caller), requestDigest),
-      prepare: ({ input }) => void lethe.getProject(input.project),
+      prepare: async ({ input }) => void (await lethe.getProject(input.project)),
       run: ({ input, caller, requestDigest }) =>
         charon.proposeRevert(
           caller,

@@ -3,14 +3,14 @@ import { mainRefName, type ProjectId, type RefName } from '../../src-preload/con
 import { Fault } from '../base/fault.ts';
 import type { Caller } from '../charon/api.ts';
 import { isProtectedRef, ownsRef } from '../charon/rules/ref-ownership.ts';
-import type { Lethe } from '../lethe/api.ts';
 import { refNotFound } from './faults.ts';
+import type { MemoryStore } from './memory-store.ts';
 
 /** The ref of that name, `refs/shared/main` when none is named. Throws PROJECT_NOT_FOUND, REF_NOT_FOUND. */
-export function getRef(lethe: Lethe, projectId: ProjectId, named: RefName | undefined): Ref {
+export async function getRef(lethe: MemoryStore, projectId: ProjectId, named: RefName | undefined): Promise<Ref> {
   const refName = named ?? mainRefName;
-  lethe.getProject(projectId);
-  const ref = lethe.findRef(projectId, refName);
+  await lethe.getProject(projectId);
+  const ref = await lethe.findRef(projectId, refName);
   if (ref === undefined) throw refNotFound(refName, 'ref');
   return ref;
 }
@@ -19,8 +19,13 @@ export function getRef(lethe: Lethe, projectId: ProjectId, named: RefName | unde
  * Context and search serve shared refs and the caller's own; the owner, every ref (`charon.md` §1). Log, show and diff
  * know no such bound. Throws PROJECT_NOT_FOUND, REF_NOT_FOUND, NOT_REF_OWNER.
  */
-export function getServedRef(lethe: Lethe, caller: Caller, projectId: ProjectId, named: RefName | undefined): Ref {
-  const ref = getRef(lethe, projectId, named);
+export async function getServedRef(
+  lethe: MemoryStore,
+  caller: Caller,
+  projectId: ProjectId,
+  named: RefName | undefined,
+): Promise<Ref> {
+  const ref = await getRef(lethe, projectId, named);
   if (
     isProtectedRef(ref.ref_name) ||
     caller.credential.kind === 'owner' ||

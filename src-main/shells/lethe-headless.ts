@@ -93,7 +93,10 @@ async function openAlone({ home: root, env, bind }: ServeStoreOptions, log: Log)
     if (!home.recovery) index.start(lethe);
     undo.push(() => index.stop());
     const key = openLetheApiKey(home.paths, env, ids, home.recovery)?.key;
-    const door = await openLetheHttp({ lethe, bind, key, ...access, recovery: home.recovery, log });
+    const door = await openLetheHttp({
+      ...{ lethe, bind, key, ...access, recovery: home.recovery, log },
+      mergeKeys: home.keys.merges.verifying,
+    });
     undo.push(() => door.close());
     return { url: door.url, close };
   } catch (thrown) {

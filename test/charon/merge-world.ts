@@ -14,6 +14,7 @@ import {
   type TempLethe,
 } from '../support/history-builder.ts';
 import { agent, type CharonWorld, openWorld } from './charon-world.ts';
+import { storeUnderTest } from './store-under-test.ts';
 
 export const demo = projectId('demo');
 
@@ -41,9 +42,10 @@ export function fresh(stem: string): string {
 export async function openMergeWorld(
   wrap: (store: MemoryStorePort) => MemoryStorePort = (store) => store,
 ): Promise<MergeWorld> {
-  const store = wrap(letheAdapter(() => temp.lethe));
+  const store = wrap(letheAdapter(() => reached.store));
   const charon = await openWorld({ store });
   const temp: TempLethe = openTempLethe({ clock: charon.clock, ownerPrincipal: charon.charon.owner().principal_id });
+  const reached = await storeUnderTest(temp);
   const author = await agent(charon, 'author', 'propose');
   const reviewer = await agent(charon, 'reviewer', 'review');
   const second = await agent(charon, 'second', 'review');
@@ -60,6 +62,7 @@ export async function openMergeWorld(
     owner: charon.charon.ownerCaller('window'),
     remove: async () => {
       await world.charon.remove();
+      await reached.close();
       temp.remove();
     },
   };

@@ -77,6 +77,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
   const metrics = createMetrics(() => charon.audit.backlog());
   const commands = createCommands({
     lethe,
+    files: lethe,
     charon,
     ledger,
     events: hub,

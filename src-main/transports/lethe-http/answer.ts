@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Fault } from '../../base/fault.ts';
 import { type Encodable, encodePlain } from '../../canonical/json.ts';
 
 /** What a route answers with: status, media type, and the body's text. */
@@ -6,6 +7,8 @@ export interface Answer {
   readonly status: number;
   readonly type: string | undefined;
   readonly body: string;
+  /** What is refused, for a client that asks for refusals with their codes. */
+  readonly fault?: Fault;
   /** Takes over the body of an answer that stays open. */
   readonly stream?: (response: ServerResponse) => void;
 }

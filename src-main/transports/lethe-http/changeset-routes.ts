@@ -5,6 +5,7 @@ import { protectedRefPrefix } from '../../../src-preload/contract/ids.ts';
 import { jsonObjectSchema } from '../../../src-preload/contract/json.ts';
 import { listLimitMax, logLimitDefault, logLimitMax, queryBytesMax } from '../../../src-preload/contract/limits.ts';
 import { Fault } from '../../base/fault.ts';
+import { verifyRestoreProof } from '../../canonical/restore-proof.ts';
 import type { CommitInput } from '../../lethe/api.ts';
 import { type Answer, json, refusal } from './answer.ts';
 import { flagField, numberField, objectsField, readBody, recordsField, textField, textsField } from './body.ts';
@@ -13,6 +14,7 @@ import {
   asChangeset,
   asProject,
   asRef,
+  clampLimit,
   invalid,
   param,
   queryCursor,
@@ -23,6 +25,7 @@ import {
   type Route,
   type RouteDeps,
   required,
+  restoreProofHeader,
 } from './route.ts';
 import { encodeChangeset, encodeDiff } from './wire.ts';
 
@@ -57,7 +60,7 @@ const commitBody = z.object({
   protected: flagField,
 });
 type CommitBody = z.infer<typeof commitBody>;
-const diffBody = z.object({ base_changeset_id: textField, cursor: textField });
+const diffBody = z.object({ base_changeset_id: textField, cursor: textField, side: textField, limit: numberField });
 
 /** Changesets and diffs (`lethe.md` §1.2, §1.3). Static places come first: no project hides them. */
 export function changesetRoutes(deps: RouteDeps): readonly Route[] {
@@ -78,10 +81,10 @@ export function changesetRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-function getChangeset({ lethe }: RouteDeps, id: string): Changeset {
+function getChangeset({ lethe }: RouteDeps, id: string, field = 'changeset_id'): Changeset {
   const changeset = lethe.findChangeset(asChangeset(id));
   if (changeset !== undefined) return changeset;
-  throw new Fault('CHANGESET_NOT_FOUND', 'changeset_id: there is no such changeset.', { changeset_id: id });
+  throw new Fault('CHANGESET_NOT_FOUND', `${field}: there is no such changeset.`, { field, changeset_id: id });
 }
 
 /** Newest first along first parents; an unknown ref or project has none (`lethe.md` §1.2). */
@@ -109,7 +112,7 @@ async function createChangeset(deps: RouteDeps, asked: Asked): Promise<Answer> {
   const body = readBody(asked.body, commitBody);
   for (const field of ['project_id', 'ref_name', 'author_principal', 'idempotency_key'] as const)
     required(field, body[field]);
-  const input = toCommit(body);
+  const input = { ...toCommit(body), mayRestore: mayRestore(deps, asked) };
   requireUnprotected(deps, body);
   lethe.getProject(input.projectId);
   for (const id of body.parent_ids) {
@@ -120,6 +123,13 @@ async function createChangeset(deps: RouteDeps, asked: Asked): Promise<Answer> {
   const changeset = await (body.create_ref_if_missing ? lethe.commitCreatingRef(input) : lethe.commit(input));
   metrics.count(earlier === undefined ? 'created' : 'replays');
   return json(encodeChangeset(changeset), 201);
+}
+
+/** Whether the policy engine itself asks (`lethe.md` §0.4). A proof that does not hold is refused, never left aside. */
+function mayRestore({ mergeKeys }: RouteDeps, { proof, body }: Asked): boolean {
+  if (proof === '') return false;
+  if (verifyRestoreProof(mergeKeys, proof, body)) return true;
+  throw new Fault('MERGE_AUTHORIZATION_REFUSED', `${restoreProofHeader}: this is no proof of the policy engine.`);
 }
 
 function toCommit(body: CommitBody): CommitInput {
@@ -187,7 +197,7 @@ function requireUnprotected({ lethe }: RouteDeps, body: CommitBody): void {
   }
 }
 
-/** Pages of a diff that are put together when no page was asked for. */
+/** Pages of a diff that are put together when no limit was asked for. */
 const diffPagesMax = 20;
 
 /**
@@ -197,11 +207,17 @@ const diffPagesMax = 20;
 function readDiff(deps: RouteDeps, asked: Asked): Answer {
   const body = readBody(asked.body, diffBody);
   const target = getChangeset(deps, param(asked, 'id'));
-  const base = body.base_changeset_id === '' ? rootOf(deps, target) : getChangeset(deps, body.base_changeset_id);
-  const ends = { baseChangesetId: base.changeset_id, targetChangesetId: target.changeset_id, side: 'both' as const };
-  const read = (cursor: string | undefined): SemanticDiff => deps.lethe.diff({ ...ends, limit: listLimitMax, cursor });
+  const base =
+    body.base_changeset_id === ''
+      ? rootOf(deps, target)
+      : getChangeset(deps, body.base_changeset_id, 'base_changeset_id');
+  const side = body.side === 'target' ? 'target' : 'both';
+  const ends = { baseChangesetId: base.changeset_id, targetChangesetId: target.changeset_id, side } as const;
+  const limit = clampLimit(body.limit, listLimitMax, listLimitMax, listLimitMax);
+  const read = (cursor: string | undefined): SemanticDiff => deps.lethe.diff({ ...ends, limit, cursor });
   let whole = read(body.cursor === '' ? undefined : body.cursor.slice(0, queryBytesMax));
-  for (let pages = 1; pages < diffPagesMax && whole.next_cursor !== undefined; pages += 1)
+  const pagesMax = body.limit > 0 ? 1 : diffPagesMax;
+  for (let pages = 1; pages < pagesMax && whole.next_cursor !== undefined; pages += 1)
     whole = joined(whole, read(whole.next_cursor));
   return json(encodeDiff(whole, body.base_changeset_id));
 }

@@ -12,13 +12,14 @@ import { Fault } from '../../base/fault.ts';
 import { conflictId } from '../../canonical/conflict-digest.ts';
 import type { ConflictSides } from '../../lethe/conflict-api.ts';
 import { type Answer, json, refusal } from './answer.ts';
-import { readBody, recordsField, textField } from './body.ts';
+import { readBody, recordsField, textField, textsField } from './body.ts';
 import { refusalOfFault } from './refusal-text.ts';
 import {
   type Asked,
   asChangeset,
   asProject,
   asProposal,
+  boundedName,
   invalid,
   param,
   queryCursor,
@@ -40,9 +41,15 @@ const conflictFields = z.object({
   summary: textField,
   details: jsonObjectSchema.default({}),
 });
-const persistBody = z.object({ proposal_id: textField, conflicts: recordsField(conflictFields) });
-const retireBody = z.object({ proposal_id: textField, status: textField });
-const resolveBody = z.object({ resolution_note: textField });
+const persistBody = z.object({
+  ...sidesFields,
+  proposal_id: textField,
+  conflicts: recordsField(conflictFields),
+  conflict_ids: textsField,
+  principal: textField,
+});
+const retireBody = z.object({ proposal_id: textField, status: textField, principal: textField });
+const resolveBody = z.object({ resolution_note: textField, principal: textField });
 
 const listedDefault = 100;
 /** Sides of one request; each costs a detection. */
@@ -75,14 +82,16 @@ export function conflictRoutes(deps: RouteDeps): readonly Route[] {
       method: 'POST',
       pattern: '/memory/{project}/conflicts/{id}/resolve',
       answer: async (asked) => {
-        const { resolution_note: note } = readBody(asked.body, resolveBody);
-        const { conflict_id: resolved } = await lethe.resolveConflict({
+        const { resolution_note: note, principal } = readBody(asked.body, resolveBody);
+        const conflict = await lethe.resolveConflict({
           projectId: projectOf(asked),
           conflictId: asConflict(param(asked, 'id')),
           note,
+          principal: boundedName('principal', principal) || undefined,
         });
         metrics.count('conflictsResolved');
-        return json({ resolved });
+        const whole = principal === '' ? {} : { conflict: encodeConflict(conflict) };
+        return json({ ...whole, resolved: conflict.conflict_id });
       },
     },
   ];
@@ -99,7 +108,7 @@ async function refusedAs400(answer: () => Answer | Promise<Answer>): Promise<Ans
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.kind === 'unavailable' || thrown.kind === 'read_only') throw thrown;
     const side = thrown.code === 'CHANGESET_NOT_FOUND' ? /^(base|left|right)/.exec(String(thrown.data.field)) : null;
-    if (side !== null) return refusal(400, `load ${side[0]}: changeset not found`);
+    if (side !== null) return { ...refusal(400, `load ${side[0]}: changeset not found`), fault: thrown };
     return { ...refusalOfFault(thrown), status: 400 };
   }
 }
@@ -151,6 +160,16 @@ async function persist({ lethe, metrics }: RouteDeps, asked: Asked): Promise<Ans
   const projectId = projectOf(asked);
   const body = readBody(asked.body, persistBody);
   const proposalId = asProposal(required('proposal_id', body.proposal_id));
+  const principal = boundedName('principal', body.principal) || undefined;
+  if (body.conflict_ids.length > 0) {
+    const sides = sidesOf(projectId, body);
+    const kept = await lethe.persistConflicts({
+      ...{ sides, proposalId, principal },
+      conflictIds: body.conflict_ids.map(asConflict),
+    });
+    metrics.count('conflictsPersisted', body.conflict_ids.length);
+    return json({ conflicts: kept.map(encodeConflict), persisted: body.conflict_ids.length, proposal_id: proposalId });
+  }
   const groups = groupBySides(projectId, body.conflicts);
   if (groups.length > sidesMax)
     throw invalid('conflicts', `conflicts: at most ${sidesMax} different bases, lefts and rights at once`);
@@ -160,7 +179,8 @@ async function persist({ lethe, metrics }: RouteDeps, asked: Asked): Promise<Ans
       const unfound = conflictIds.find((id) => !found.has(id));
       if (unfound !== undefined) throw invalid('conflicts', `conflict ${unfound}: detection does not find it`);
     }
-  for (const { sides, conflictIds } of groups) await lethe.persistConflicts({ sides, proposalId, conflictIds });
+  for (const { sides, conflictIds } of groups)
+    await lethe.persistConflicts({ sides, proposalId, conflictIds, principal });
   if (body.conflicts.length > 0) metrics.count('conflictsPersisted', body.conflicts.length);
   return json({ persisted: body.conflicts.length, proposal_id: proposalId });
 }
@@ -200,7 +220,9 @@ async function retire({ lethe, metrics }: RouteDeps, asked: Asked): Promise<Answ
   const proposalId = asProposal(required('proposal_id', body.proposal_id));
   const status = z.enum(['rejected', 'canceled', 'superseded']).safeParse(required('status', body.status));
   if (!status.success) throw invalid('status', 'status: one of rejected, canceled, superseded is needed');
-  const retired = await lethe.retireConflicts({ projectId: projectOf(asked), proposalId, status: status.data });
+  const principal = boundedName('principal', body.principal) || undefined;
+  const of = { projectId: projectOf(asked), proposalId, principal };
+  const retired = await lethe.retireConflicts({ ...of, status: status.data });
   if (retired > 0) metrics.count('conflictsRetired', retired);
   return json({ retired, proposal_id: proposalId, status: status.data });
 }

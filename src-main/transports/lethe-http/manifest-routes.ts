@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Manifest } from '../../../src-preload/contract/memory.ts';
 import type { ManifestInput } from '../../lethe/manifest-record.ts';
 import { json } from './answer.ts';
-import { readBody, textField, textsField } from './body.ts';
+import { flagField, readBody, textField, textsField } from './body.ts';
 import {
   type Asked,
   asChangeset,
@@ -37,6 +37,7 @@ const manifestBody = z.object({
   session_id: textField,
   actor_id: textField,
   created_at: textField,
+  once: flagField,
 });
 
 /** Manifests (`lethe.md` §1.2, §2.5, §0.5). Static places: they come before the routes of projects. */
@@ -47,7 +48,7 @@ export function manifestRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'POST',
       pattern: '/memory/manifests',
-      answer: async (asked) => json(encodeManifest(await lethe.recordManifest(inputOf(deps, asked))), 201),
+      answer: async (asked) => json(encodeManifest(await record(deps, asked)), 201),
     },
     {
       method: 'GET',
@@ -65,8 +66,18 @@ export function manifestRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-function inputOf(deps: RouteDeps, asked: Asked): ManifestInput {
+/** Keeps a manifest; with `once`, an output that is kept already is answered as it is. */
+function record(deps: RouteDeps, asked: Asked): Promise<Manifest> {
   const body = readBody(asked.body, manifestBody);
+  const input = inputOf(deps, body);
+  if (!body.once) return deps.lethe.recordManifest(input);
+  return deps.lethe.recordOutputManifest({
+    ...input,
+    mergeProposalId: required('merge_proposal_id', body.merge_proposal_id),
+  });
+}
+
+function inputOf(deps: RouteDeps, body: z.infer<typeof manifestBody>): ManifestInput {
   const projectId = asProject(required('project_id', body.project_id));
   const optional = <Value>(text: string, as: (text: string) => Value): Value | undefined =>
     text === '' ? undefined : as(text);

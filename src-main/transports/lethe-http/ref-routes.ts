@@ -17,6 +17,7 @@ import {
   param,
   queryCursor,
   queryFlag,
+  queryLimit,
   queryRef,
   queryText,
   type Route,
@@ -32,7 +33,7 @@ const branchBody = z.object({
   protected: flagField,
 });
 const advanceBody = z.object({ ref_name: textField, expected_head: textField, new_head: textField });
-const archiveBody = z.object({ ref_name: textField, expected_head: textField });
+const archiveBody = z.object({ ref_name: textField, expected_head: textField, principal: textField });
 const mergeBody = z.object({
   ref_name: textField,
   expected_head: textField,
@@ -67,7 +68,7 @@ export function refRoutes(deps: RouteDeps): readonly Route[] {
     {
       method: 'GET',
       pattern: '/memory/{project}/refs',
-      answer: (asked) => json(listAllRefs(deps, projectOf(asked), queryFlag(asked, 'archived')).map(encodeRef)),
+      answer: (asked) => json(listRefs(deps, asked).map(encodeRef)),
     },
     {
       method: 'GET',
@@ -100,6 +101,18 @@ function getRef({ lethe }: RouteDeps, projectId: ProjectId, refName: RefName): R
   const ref = lethe.findRef(projectId, refName);
   if (ref !== undefined) return ref;
   throw new Fault('REF_NOT_FOUND', 'ref: there is no such ref in this project.', { ref: refName });
+}
+
+/** Refs of a project in name order: every one, or a page of them when `limit` or `after` asks for one. Throws PROJECT_NOT_FOUND for a page. */
+function listRefs(deps: RouteDeps, asked: Asked): readonly Ref[] {
+  const archived = queryFlag(asked, 'archived');
+  const [limit, after] = [queryText(asked, 'limit'), queryText(asked, 'after')];
+  if (limit === '' && after === '') return listAllRefs(deps, projectOf(asked), archived);
+  return deps.lethe.listRefs(projectOf(asked), {
+    limit: queryLimit(asked, listLimitDefault, listLimitMax, listLimitMax),
+    after: after === '' ? undefined : asRef(after),
+    archived,
+  });
 }
 
 /** Every ref of a project, those that are archived when asked for; none of one that does not exist, as the reference has it. */
@@ -169,7 +182,7 @@ async function archiveRef({ lethe }: RouteDeps, asked: Asked): Promise<Answer> {
     projectId: projectOf(asked),
     refName,
     expectedHead,
-    principal: gatewayPrincipal,
+    principal: boundedName('principal', body.principal) || gatewayPrincipal,
   });
   return json(encodeRef(ref));
 }
@@ -196,7 +209,13 @@ async function mergeRef({ lethe, metrics }: RouteDeps, asked: Asked): Promise<An
   return json(encodeRef(ref));
 }
 
+/** A page of the advances of a project, or the one of a proposal. */
 function listAdvances({ lethe }: RouteDeps, asked: Asked): Answer {
+  const proposal = queryText(asked, 'proposal_id');
+  if (proposal !== '') {
+    const advance = lethe.findAdvance({ projectId: projectOf(asked), proposalId: asProposal(proposal) });
+    return json({ advances: advance === undefined ? [] : [encodeAdvance(advance)] });
+  }
   const found = lethe.listAdvances(projectOf(asked), { limit: listLimitDefault + 1, cursor: queryCursor(asked) });
   const page = found.slice(0, listLimitDefault);
   const next = found.length > page.length ? page.at(-1)?.advance_id : undefined;

@@ -51,5 +51,5 @@ export function refusalOfFault(fault: Fault): Answer {
     return typeof value === 'string' ? value : '';
   };
   const text = ownText[fault.code]?.(field, fault.message) ?? fault.message;
-  return refusal(ownStatus[fault.code] ?? httpStatusByFault[fault.code], text);
+  return { ...refusal(ownStatus[fault.code] ?? httpStatusByFault[fault.code], text), fault };
 }

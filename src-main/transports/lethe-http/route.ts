@@ -29,7 +29,14 @@ export interface RouteDeps {
   readonly mode: LetheMode;
   readonly live: LiveFeed;
   readonly retention: AssemblyRetention;
+  /** The keys that merge authorizations and proofs of the policy engine verify under. */
+  readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
 }
+
+/** A client that sends this header is told the codes and data of refusals beside their text. */
+export const faultsHeader = 'memory-git-faults';
+/** Holds the proof that a request comes from the policy engine (`restoreProof`). */
+export const restoreProofHeader = 'memory-git-restore';
 
 /** One request as a route sees it. Fields are read as `lethe.md` §1.0 says; what is left out is an empty text. */
 export interface Asked {
@@ -38,6 +45,8 @@ export interface Asked {
   readonly raw: boolean;
   readonly query: URLSearchParams;
   readonly body: Buffer;
+  /** What the request shows to come from the policy engine, '' when it shows nothing (`restoreProofHeader`). */
+  readonly proof: string;
 }
 
 /** A route: its place and what it answers. The first route that fits both place and method is taken. */

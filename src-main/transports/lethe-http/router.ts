@@ -4,7 +4,7 @@ import type { Asked, Route } from './route.ts';
 
 /** Where a request leads: to a route with what its path and query say, or straight to an answer. */
 export type Place =
-  | { readonly kind: 'route'; readonly route: Route; readonly asked: Omit<Asked, 'body'> }
+  | { readonly kind: 'route'; readonly route: Route; readonly asked: Omit<Asked, 'body' | 'proof'> }
   | { readonly kind: 'answer'; readonly answer: Answer };
 
 /**

@@ -16,12 +16,13 @@ import { type Answer, refusal } from './answer.ts';
 import { bodyInvalid } from './body.ts';
 import { changesetRoutes } from './changeset-routes.ts';
 import { conflictRoutes } from './conflict-routes.ts';
+import { engineRoutes } from './engine-routes.ts';
 import { manifestRoutes } from './manifest-routes.ts';
 import { measuredLethe } from './measured.ts';
 import { createLetheMetrics } from './metrics.ts';
 import { refRoutes } from './ref-routes.ts';
 import { recoveryText, refusalOfFault } from './refusal-text.ts';
-import type { Route, RouteDeps } from './route.ts';
+import { faultsHeader, type Route, type RouteDeps, restoreProofHeader } from './route.ts';
 import { createRouter, type Place } from './router.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { sessionAssemblyRoutes } from './session-assembly-routes.ts';
@@ -63,6 +64,8 @@ export interface LetheHttpOptions {
   /** How long assemblies are kept; left out, for ever. */
   readonly retention?: AssemblyRetention | undefined;
   readonly liveBounds?: LiveBounds | undefined;
+  /** The keys that proofs of a policy engine verify under; left out, none does. */
+  readonly mergeKeys?: ReadonlyMap<string, Uint8Array> | undefined;
   readonly log: Log;
   readonly times?: Partial<LetheHttpTimes> | undefined;
 }
@@ -87,6 +90,7 @@ export function letheRoutes(deps: RouteDeps): readonly Route[] {
   const memory = [
     ...manifestRoutes(deps),
     ...changesetRoutes(deps),
+    ...engineRoutes(deps),
     ...refRoutes(deps),
     ...stateRoutes(deps),
     ...conflictRoutes(deps),
@@ -111,7 +115,8 @@ export async function openLetheHttp(options: LetheHttpOptions): Promise<LetheHtt
   const lethe = measuredLethe(options.lethe, metrics, monotonicMs);
   const live = createLiveFeed(options.liveBounds);
   const { mode = 'git', retention = { daysMax: undefined, perSessionMax: undefined } } = options;
-  const deps: RouteDeps = { lethe, metrics, monotonicMs, mode, live, retention };
+  const { mergeKeys = new Map() } = options;
+  const deps: RouteDeps = { lethe, metrics, monotonicMs, mode, live, retention, mergeKeys };
   const route = createRouter(letheRoutes(deps));
   let ours: OwnAddresses = addressesOf([], 0);
   const server = createServer(
@@ -192,7 +197,7 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearTimeout(force);
 }
 
-interface Serving extends Omit<LetheHttpOptions, 'mode' | 'retention'>, RouteDeps {
+interface Serving extends Omit<LetheHttpOptions, 'mode' | 'retention' | 'mergeKeys'>, RouteDeps {
   readonly route: (method: string, url: string) => Place;
   readonly times: LetheHttpTimes;
 }
@@ -208,7 +213,7 @@ async function serve(
   const place = serving.route(method, url);
   const pattern = place.kind === 'route' ? place.route.pattern : 'none';
   const answer = await decide(serving, ours, request, place);
-  send(request, response, answer);
+  send(request, response, withCode(request, answer));
   const seconds = (serving.monotonicMs() - startedMs) / 1_000;
   serving.metrics.observe(pattern, seconds);
   serving.log.debug({ method, route: pattern, status: answer.status, seconds }, 'store request');
@@ -227,7 +232,8 @@ async function decide(serving: Serving, ours: OwnAddresses, request: IncomingMes
     const { route, asked } = place;
     const hasBody = route.method !== 'GET' && route.ignoresBody !== true;
     const body = hasBody ? await readBytes(request) : Buffer.alloc(0);
-    return await inTime(serving, route, async () => route.answer({ ...asked, body }));
+    const [proof = ''] = headerValues(request.rawHeaders, restoreProofHeader);
+    return await inTime(serving, route, async () => route.answer({ ...asked, body, proof }));
   } catch (thrown) {
     const fault = toFault(thrown);
     if (fault.code === 'INTERNAL') logOwnFault(serving.log, fault);
@@ -284,6 +290,13 @@ async function inTime({ times }: Serving, route: Route, answer: () => Promise<An
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A refusal with its code and data beside the protocol's text, for a client that asks for them. */
+function withCode(request: IncomingMessage, answer: Answer): Answer {
+  const { fault } = answer;
+  if (fault === undefined || headerValues(request.rawHeaders, faultsHeader).length === 0) return answer;
+  return { ...answer, body: `${JSON.stringify({ ...JSON.parse(answer.body), ...fault.toWire() })}\n` };
 }
 
 function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {

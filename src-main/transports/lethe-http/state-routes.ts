@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { mainRefName } from '../../../src-preload/contract/ids.ts';
-import { contextLimitDefault, contextLimitMax, listLimitDefault } from '../../../src-preload/contract/limits.ts';
+import {
+  contextLimitDefault,
+  contextLimitMax,
+  listLimitDefault,
+  listLimitMax,
+} from '../../../src-preload/contract/limits.ts';
 import type { MemoryContext } from '../../../src-preload/contract/memory.ts';
 import { Fault } from '../../base/fault.ts';
 import type { ContextInput, HeadSelector } from '../../lethe/api.ts';
@@ -122,7 +127,10 @@ async function answerContext(
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     if (thrown.code === 'CHANGESET_NOT_FOUND')
-      return refusal(400, `head changeset ${input.headChangesetId} is not reachable from ref ${input.refName}`);
+      return {
+        ...refusal(400, `head changeset ${input.headChangesetId} is not reachable from ref ${input.refName}`),
+        fault: thrown,
+      };
     if (thrown.code === 'INTEGRITY_MISMATCH') return { ...refusalOfFault(thrown), status: 400 };
     throw thrown;
   }
@@ -148,15 +156,17 @@ function search({ lethe }: RouteDeps, asked: Asked): Answer {
 function readMemory({ lethe }: RouteDeps, asked: Asked): MemoryAnswer {
   const { headChangesetId, ...selector } = selectorOf(asked);
   lethe.getProject(selector.projectId);
-  const page = { limit: listLimitDefault, cursor: queryCursor(asked) };
+  const limit = queryLimit(asked, listLimitDefault, listLimitMax, listLimitMax);
+  const page = { limit, cursor: queryCursor(asked) };
   return lethe.getMemory({ ...selector, headChangesetId, memoryId: memoryParam(asked), ...page });
 }
 
 function getMemory(deps: RouteDeps, asked: Asked): Answer {
-  const { memory, exclusionReason, relationships, nextCursor, headChangesetId } = readMemory(deps, asked);
+  const { memory, exclusionReason, relationships, lineage, nextCursor, headChangesetId } = readMemory(deps, asked);
   return json({
     ...(exclusionReason === undefined ? {} : { exclusion_reason: exclusionReason }),
     head_changeset_id: headChangesetId,
+    ...(queryFlag(asked, 'lineage') ? { lineage: lineage.map(encodeStep) } : {}),
     memory: encodeMemory(memory),
     relationships: relationships.map(encodeRelationship),
     ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
