@@ -11,7 +11,11 @@ import type { OpDraft } from '../support/history-builder.ts';
 
 /** The refusal of some ops, or `taken`; a state of active ids when pass 2 is meant too. */
 export function judge(drafts: readonly OpDraft[], active: readonly string[] = []): string {
-  const view: StateView = { isActive: (memoryId) => active.includes(memoryId), findPast: () => 'unseen' };
+  const view: StateView = {
+    isActive: (memoryId) => active.includes(memoryId),
+    mustDecide: () => false,
+    findPast: () => 'unseen',
+  };
   try {
     const ops = normalizeOps(drafts.map((draft, ordinal) => ({ ordinal, ...draft })));
     validateStateless(ops);

@@ -111,6 +111,47 @@ describe('what both sides changed', () => {
     await verified();
   });
 
+  test.each<readonly [string, OpDraft, OpDraft]>([
+    ['evidence beside an end', attachEvidence('plan', { note: 'n' }), supersede('plan')],
+    ['an end beside evidence', supersede('plan'), attachEvidence('plan', { note: 'n' })],
+    ['an edit beside an end', correct('plan', { scope: 'desk' }), supersede('plan')],
+    ['two ends of which one is another', supersede('plan'), duplicate('plan', 'note')],
+    ['an end beside a duplicate that leans on it', supersede('plan'), duplicate('note', 'plan')],
+  ])('L149 without restoring it is kept, changed or given up, though it is retired: %s', async (_, left, right) => {
+    await history.commit(ours, [left]);
+    await history.commit(theirs, [right]);
+    const parents = [history.head(ours), history.head(theirs)];
+    const decided = async (ops: readonly OpDraft[]) => {
+      const made = await history.detached(parents, ops);
+      return temp.lethe.getMemory({
+        projectId: history.project,
+        memoryId: memoryIdSchema.parse('plan'),
+        headChangesetId: made.changeset_id,
+        limit: 1,
+      }).memory;
+    };
+    expect(await decided([correct('plan', { content: 'kept' })])).toMatchObject({ status: 'active', content: 'kept' });
+    expect(await decided([supersede('plan')])).toMatchObject({ status: 'superseded' });
+    expect(await decided([correct('plan', { content: 'kept' }), attachEvidence('plan', { note: 'm' })])).toMatchObject({
+      status: 'active',
+    });
+    await expect(decided([supersede('plan'), supersede('plan')])).rejects.toMatchObject({ code: 'OP_INVALID' });
+    await expect(decided([supersede('never'), supersede('plan')])).rejects.toMatchObject({ code: 'OP_INVALID' });
+    await verified();
+  });
+
+  test('L149 L34 what a merge has not to decide about is targeted only when it is active', async () => {
+    await history.commit(ours, [supersede('plan'), add('ours')]);
+    await history.commit(theirs, [add('theirs')]);
+    for (const op of [correct('plan', { content: 'kept' }), supersede('plan'), duplicate('plan', 'note')])
+      await expect(merge([op])).rejects.toMatchObject({ code: 'OP_INVALID' });
+    await history.commit(theirs, [attachEvidence('plan', { note: 'n' })]);
+    for (const op of [deprecate('plan'), attachEvidence('plan', { note: 'm' }), duplicate('note', 'plan')])
+      await expect(merge([op])).rejects.toMatchObject({ code: 'OP_INVALID' });
+    await expect(merge([duplicate('plan', 'note')])).resolves.toBeDefined();
+    await verified();
+  });
+
   test('L149 an op decides: either side, a new text, neither; what it says stands for both orders of reading', async () => {
     await history.commit(ours, [correct('plan', { content: 'ours', scope: 'desk' })]);
     await history.commit(theirs, [correct('plan', { content: 'theirs', tags: ['t'] })]);
@@ -177,13 +218,15 @@ describe('what both sides changed', () => {
     await verified();
   });
 
-  test('L34 L144 a target must be active in that state: what the second side gave up is no target, but can be restored', async () => {
+  test('L34 L144 what the second side gave up is decided about by a correction or a restore; nothing is attached to it', async () => {
     await history.commit(ours, [correct('plan', { content: 'ours' })]);
     await history.commit(theirs, [supersede('plan')]);
-    await expect(merge([correct('plan', { content: 'both' })])).rejects.toMatchObject({
+    await expect(merge([attachEvidence('plan', { note: 'n' })])).rejects.toMatchObject({
       code: 'OP_INVALID',
       message: expect.stringContaining('target "plan" is not active in the parent state'),
     });
+    const parents = [history.head(ours), history.head(theirs)];
+    await history.detached(parents, [correct('plan', { scope: 'desk' })]);
     await merge([restore('plan', history.head(ours)), correct('plan', { content: 'both' })]);
     expect(get('plan')).toMatchObject({ content: 'both', status: 'active', kind: 'decision' });
     await verified();

@@ -67,6 +67,17 @@ export function listUndecided(
   return { contested, bereft };
 }
 
+/**
+ * The memories with which a merge can say what becomes of what it has to decide about: those that both sides changed to
+ * different meanings, and of those that would be gone unsaid they, their duplicates and what stands for them. Cost as that of
+ * `listUndecided`.
+ */
+export function memoriesToDecide(sight: Sight, leftSeq: number, rightSeq: number): ReadonlySet<number> {
+  const { contested } = listUndecided(sight, leftSeq, rightSeq, new Set());
+  const bereft = [...listBereft(sight, leftSeq, rightSeq)].flatMap(([memory, standIns]) => [memory, ...standIns]);
+  return new Set([...contested, ...bereft]);
+}
+
 /** Those that both sides touched, as numbers of memories, in the order in which the smaller side touched them first (`L87`). */
 export function listContested(sight: Sight, leftSeq: number, rightSeq: number): readonly number[] {
   const left = sight.places.get(leftSeq);

@@ -26,6 +26,8 @@ export type PastState = 'active' | 'retired' | 'unknown' | 'unseen';
 export interface StateView {
   /** Whether the memory is active there. */
   isActive(memoryId: string): boolean;
+  /** Whether the changeset has to decide about the memory, because both parents changed it or one left a duplicate without it. */
+  mustDecide(memoryId: string): boolean;
   /** What the memory was at a changeset that the parents see. */
   findPast(memoryId: string, changesetId: string): PastState;
 }
@@ -167,18 +169,21 @@ export function needsState(ops: readonly Op[]): boolean {
 }
 
 /**
- * Pass 2 of `lethe.md` §4: the ops in their order against the state before them, each seeing what those before it did.
+ * Pass 2 of `lethe.md` §4: the ops in their order against the state before them, each seeing what those before it did. A memory
+ * that a merge has to decide about can be corrected, superseded or marked a duplicate although it is not active (`L149`).
  * Throws OP_INVALID for the first op that names a memory which is not active, or whose new id already is.
  */
 export function validateAgainstState(ops: readonly Op[], view: StateView): void {
   const changed = new Map<string, boolean>();
   const isActive = (memoryId: string): boolean => changed.get(memoryId) ?? view.isActive(memoryId);
+  const isOpen = (memoryId: string): boolean => !changed.has(memoryId) && view.mustDecide(memoryId);
   for (const op of ops) {
     const made = findMadeId(op);
     const past = findPast(op, view);
-    const reason = past === undefined ? findStateReason(op, made, isActive) : findPastReason(op, past);
+    const reason = past === undefined ? findStateReason(op, made, isActive, isOpen) : findPastReason(op, past);
     if (reason !== undefined) throw opInvalid(op.ordinal, op.op_type, reason);
     if (past !== undefined && op.target_event_id !== undefined) changed.set(op.target_event_id, past === 'active');
+    else if (op.op_type === 'correct_memory' && op.target_event_id !== undefined) changed.set(op.target_event_id, true);
     const retired = findRetiredId(op, made);
     if (retired !== undefined) changed.set(retired, false);
     if (made !== undefined) changed.set(made, true);
@@ -225,12 +230,22 @@ function findRetiredId(op: Op, made: string | undefined): string | undefined {
   return undefined;
 }
 
+/** The memory of which the op says what becomes of it. */
+function findDecidedId(op: Op): string | undefined {
+  if (op.op_type === 'mark_duplicate') return findFirstEnd(op);
+  return makesMemory(op.op_type) ? op.target_event_id : undefined;
+}
+
 function findStateReason(
   op: Op,
   made: string | undefined,
   isActive: (memoryId: string) => boolean,
+  isOpen: (memoryId: string) => boolean,
 ): string | undefined {
-  const missing = listActiveEnds(op).find((end) => !isActive(end.memoryId));
+  const decided = findDecidedId(op);
+  const missing = listActiveEnds(op).find(
+    ({ memoryId }) => !isActive(memoryId) && (memoryId !== decided || !isOpen(memoryId)),
+  );
   if (missing !== undefined) {
     return `${missing.name} ${quoted(missing.memoryId)} is not active in the parent state: read it at the parents and target a memory that is`;
   }
