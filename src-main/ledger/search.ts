@@ -7,7 +7,7 @@ import { needleTokens, type Piece, pieceToken } from '../text/pieces.ts';
 import type { SearchInput } from './api.ts';
 import { entryText, importanceToken } from './rules/entry-text.ts';
 import { rankOf, ranksFrom } from './rules/importance.ts';
-import { type Question, readQuestion, similarityOf } from './rules/similarity.ts';
+import { mostWithout, type Question, readQuestion, similarityOf, wholeSimilarity } from './rules/similarity.ts';
 import { findAgent } from './tables/agents.ts';
 import { iterateNewest } from './tables/heads.ts';
 import { findIndexedThrough, listHolders } from './tables/text-index.ts';
@@ -26,7 +26,7 @@ export interface SearchBounds {
 }
 
 const searchBounds: SearchBounds = {
-  wholeHoldersMax: 400,
+  wholeHoldersMax: 200,
   partHoldersMax: 200,
   tailMax: 2_000,
   workMax: 40_000_000,
@@ -41,6 +41,7 @@ const jointTokensMax = 16;
 interface Searching {
   readonly db: ReadableDb;
   readonly agent: number;
+  readonly input: SearchInput;
   readonly question: Question;
   readonly ranks: readonly number[];
   readonly nowMs: number;
@@ -65,7 +66,7 @@ export function searchValues(
     throw new Fault('MEMORY_QUERY_REQUIRED', 'q: there is nothing to search for. Send at least one visible character.');
   const agent = findAgent(db, input.agentId);
   if (agent === undefined) return [];
-  const searching = { db, agent, question, ranks: ranksFrom(input.importance), nowMs, bounds };
+  const searching = { db, agent, input, question, ranks: ranksFrom(input.importance), nowMs, bounds };
   const found = health.isDamaged ? undefined : overIndex(searching, health);
   const rows = found ?? withoutIndex(searching);
   return rows
@@ -98,7 +99,7 @@ function overIndex(searching: Searching, health: TextHealth): readonly Found[] |
   const { db, bounds } = searching;
   const looks = openLooks(searching);
   try {
-    for (const seqs of candidates(searching))
+    for (const seqs of candidates(searching, looks))
       for (const seq of seqs) {
         if (looks.spent()) return looks.found;
         if (!looks.met(seq)) looks.look(findVersionBySeq(db, seq));
@@ -140,14 +141,23 @@ function withoutIndex(searching: Searching): readonly Found[] {
   );
 }
 
-/** Candidates in the order in which they are worth a look: holders of the whole query, then of its parts. */
-function* candidates({ db, agent, question, ranks, nowMs, bounds }: Searching): IterableIterator<readonly number[]> {
+/**
+ * Candidates in the order in which they are worth a look: holders of the whole query, then of its parts, those that say most
+ * first. No more than can still change the answer: what lacks a part comes after all that holds the whole query, and what
+ * holds only parts of too little weight stays below the threshold.
+ */
+function* candidates(searching: Searching, looks: Looks): IterableIterator<readonly number[]> {
+  const { db, agent, question, ranks, nowMs, bounds, input } = searching;
   const oneOf = ranks.length === 4 ? [] : ranks.map(importanceToken);
   const ask = (every: readonly string[], limit: number): readonly number[] =>
     every.length === 0 ? [] : asking(() => listHolders(db, agent, { every, oneOf }, nowMs, limit));
   const joint = [...new Set(question.parts.flatMap(({ piece }) => tokensOf(piece)))].slice(0, jointTokensMax);
-  if (question.parts.length > 1) yield ask(joint, bounds.wholeHoldersMax);
-  for (const { piece } of question.parts) {
+  if (question.parts.length > 1) {
+    yield ask(joint, bounds.wholeHoldersMax);
+    if (looks.found.filter(({ similarity }) => similarity >= wholeSimilarity).length >= input.limit) return;
+  }
+  for (const [index, { piece }] of question.parts.entries()) {
+    if (mostWithout(question, index) < input.threshold) return;
     const whole = ask(tokensOf(piece), bounds.partHoldersMax);
     yield whole;
     if (piece.kind === 'word' && whole.length < bounds.partHoldersMax)

@@ -23,6 +23,9 @@ export interface Question {
   readonly pieces: number;
 }
 
+/** An entry with every part in whole words has so much, and whatever a phrase adds; one that lacks a part has less. */
+export const wholeSimilarity = 0.9;
+
 /** Parts that are looked for at most. */
 export const partsMax = 64;
 
@@ -59,7 +62,19 @@ export function similarityOf(question: Question, text: EntryText): number {
     found += weight * share * (stands ? 1 : 0.5);
   }
   if (found === 0) return 0;
-  return Math.round((0.9 * steep(found / wanted) + phraseBonus(question, text, key, body)) * 10_000) / 10_000;
+  // A phrase stands only where all of it does.
+  const bonus = found === wanted ? phraseBonus(question, text, key, body) : 0;
+  return Math.round((wholeSimilarity * steep(found / wanted) + bonus) * 10_000) / 10_000;
+}
+
+/**
+ * The most that an entry can have which holds none of the parts before the one at `from`, in the order of the question: what
+ * is left to it is a share of the weight.
+ */
+export function mostWithout(question: Question, from: number): number {
+  const weights = question.parts.map((part) => part.weight);
+  const sum = (of: readonly number[]): number => of.reduce((total, weight) => total + weight, 0);
+  return from === 0 ? 1 : wholeSimilarity * steep(sum(weights.slice(from)) / sum(weights));
 }
 
 /** Little of a query says less than its share, much of it more: 0 to 0, a half to a half, 1 to 1. */
@@ -71,7 +86,10 @@ function steep(share: number): number {
 function phraseBonus(question: Question, text: EntryText, key: string, body: string): number {
   const { words, literal, pieces } = question;
   const within = (haystack: string): boolean => ` ${haystack} `.includes(` ${words} `);
-  const keyLines = text.key.split('\n').map(foldedWords);
+  // Cutting a text into words is what costs: it is done where it can say something.
+  const keyLines = question.parts.every(({ piece }) => key.includes(piece.text))
+    ? text.key.split('\n').map(foldedWords)
+    : [];
   if (keyLines.includes(words)) return 0.1;
   if (pieces < 2) return 0;
   if (key.includes(literal) || keyLines.some(within)) return 0.08;

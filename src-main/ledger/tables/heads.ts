@@ -17,14 +17,16 @@ const columns = 'seq, agent, key, live, importance, updated_ms, expires_ms, valu
 const joined = 'FROM ledger_heads h CROSS JOIN ledger_versions v ON v.seq = h.seq';
 const withBody = `SELECT ${versionColumns}, b.body AS body ${joined} CROSS JOIN ledger_values b ON b.seq = h.seq`;
 const alive = 'h.live = 1 AND (h.expires_ms IS NULL OR h.expires_ms > +?)';
+/** A page is found in its index alone; only what it answers is read. */
+const pageOf = (which: string): string => `SELECT ${versionColumns} FROM (
+    SELECT h.seq AS seq FROM ledger_heads h WHERE ${which} AND h.key >= +? AND h.key < +? ORDER BY h.key LIMIT +? OFFSET +?
+  ) p CROSS JOIN ledger_versions v ON v.seq = p.seq`;
 
 export const headQueries = {
   ofKey: `SELECT ${columns} FROM ledger_heads WHERE agent = ? AND key = ?`,
   live: `${withBody} WHERE h.agent = ? AND h.key = ? AND ${alive}`,
-  list: `SELECT ${versionColumns} ${joined} WHERE h.agent = +? AND ${alive} AND h.key >= +? AND h.key < +?
-    ORDER BY h.key LIMIT +? OFFSET +?`,
-  listOfImportance: `SELECT ${versionColumns} ${joined} WHERE h.agent = +? AND h.importance = +? AND ${alive}
-    AND h.key >= +? AND h.key < +? ORDER BY h.key LIMIT +? OFFSET +?`,
+  list: pageOf(`h.agent = +? AND ${alive}`),
+  listOfImportance: pageOf(`h.agent = +? AND h.importance = +? AND ${alive}`),
   count: `SELECT count(*) AS count FROM ledger_heads h WHERE h.agent = +? AND ${alive} AND h.key >= +? AND h.key < +?`,
   countOfImportance: `SELECT count(*) AS count FROM ledger_heads h
     WHERE h.agent = +? AND h.importance = +? AND ${alive} AND h.key >= +? AND h.key < +?`,
@@ -68,13 +70,15 @@ export interface ListQuery {
 /** Live versions in key order. */
 export function listLive(db: ReadableDb, query: ListQuery): readonly VersionRow[] {
   const { agent, nowMs, keys, importance, limit, offset } = query;
-  if (importance === undefined)
-    return db
-      .query<[number, number, string, string, number, number], VersionRow>(headQueries.list)
-      .all(agent, nowMs, keys.from, keys.below, limit, offset);
-  return db
-    .query<[number, number, number, string, string, number, number], VersionRow>(headQueries.listOfImportance)
-    .all(agent, importance, nowMs, keys.from, keys.below, limit, offset);
+  const rows =
+    importance === undefined
+      ? db
+          .query<[number, number, string, string, number, number], VersionRow>(headQueries.list)
+          .all(agent, nowMs, keys.from, keys.below, limit, offset)
+      : db
+          .query<[number, number, number, string, string, number, number], VersionRow>(headQueries.listOfImportance)
+          .all(agent, importance, nowMs, keys.from, keys.below, limit, offset);
+  return rows.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
 /** Live versions of one importance, the newest first, then by key. */
