@@ -163,7 +163,7 @@ function requireNewAgent(db: ReadableDb, request: RegisterRequest, nowMs: number
 function letIn(context: CharonContext, db: WritableDb, stored: StoredRegistration): PrincipalId {
   const at = toTimestamp(context.clock.nowMs());
   const principal = makePrincipal(db, context.ids, {
-    name: freeName(db, stored.agent_name),
+    name: freeName(db, stored.agent_name, stored.registration_id),
     profile: 'propose',
     actorId: undefined,
     createdAt: at,
@@ -173,11 +173,14 @@ function letIn(context: CharonContext, db: WritableDb, stored: StoredRegistratio
   return principal.principal_id;
 }
 
-/** The agent's own name, or the first of `name-2`, `name-3` … that nobody has: names of principals are unique. */
-function freeName(db: ReadableDb, wanted: string): string {
-  let name = wanted;
-  for (let count = 2; findPrincipalByName(db, name) !== undefined; count += 1) name = `${wanted}-${count}`;
-  return name;
+/**
+ * The agent's own name, or the first of `name-2` to `name-9` that nobody has, else one with the end of the registration's
+ * id: names of principals are unique, and finding one costs the same however many have it.
+ */
+function freeName(db: ReadableDb, wanted: string, registrationId: RegistrationId): string {
+  const numbered = [2, 3, 4, 5, 6, 7, 8, 9].map((count) => `${wanted}-${count}`);
+  const free = [wanted, ...numbered].find((name) => findPrincipalByName(db, name) === undefined);
+  return free ?? `${wanted}-${registrationId.slice(-12)}`;
 }
 
 function proveRegistration(

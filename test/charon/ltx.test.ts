@@ -172,10 +172,15 @@ test('C134 a registration is decided once; a name that is taken gets a number', 
     expect(await codeOf(ltx.register(request('bot', { owner_identifier: owner })))).toBe('AGENT_ALREADY_EXISTS');
   }
   expect(names).toEqual(['bot-2', 'bot-3']);
+  for (let count = 4; count <= 9; count += 1) await makePrincipal(world, `bot-${count}`, 'propose');
+  const more = await ltx.register(request('bot', { owner_identifier: 'zoe' }));
+  const { principal_id: late } = await ltx.approveRegistration(more.registration.registration_id);
+  expect(world.charon.findPrincipal(late ?? '')?.name).toMatch(/^bot-[0-9a-f]{12}$/);
   const all = ltx.listRegistrations({ waiting: false, limit: 1 });
   const rest = ltx.listRegistrations({ waiting: false, limit: 1, cursor: all.nextCursor });
-  expect([...all.registrations, ...rest.registrations].map((row) => row.owner_identifier)).toEqual(['ana', 'mia']);
-  expect(rest.nextCursor).toBeUndefined();
+  expect([...all.registrations, ...rest.registrations].map((row) => row.owner_identifier)).toEqual(['zoe', 'ana']);
+  const last = ltx.listRegistrations({ waiting: false, limit: 1, cursor: rest.nextCursor });
+  expect([last.registrations[0]?.owner_identifier, last.nextCursor]).toEqual(['mia', undefined]);
   expect(await codeOf(() => ltx.listRegistrations({ waiting: false, limit: 1, cursor: 'x' }))).toBe('CURSOR_INVALID');
 });
 

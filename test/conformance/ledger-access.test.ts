@@ -131,8 +131,14 @@ describe('keys', () => {
     const door = await openLedgerDoor();
     const agent = await door.agent('one');
     const other = await (await openLedgerDoor()).agent('one');
-    for (const token of ['', 'x', 'ltx_0', `${agent.token}x`, agent.token.replace('ltx_', 'ltx_sub_'), other.token])
-      expect(refused(await door.ask(token, 'GET', '/v1/memory'))).toEqual([401, 'INVALID_API_KEY']);
+    for (const token of ['', 'x', 'ltx_0', `${agent.token}x`, agent.token.replace('ltx_', 'ltx_sub_'), other.token]) {
+      const seen = await door.ask(token, 'GET', '/v1/memory');
+      expect([...refused(seen), seen.headers['www-authenticate']]).toEqual([
+        401,
+        'INVALID_API_KEY',
+        'Bearer realm="Memory Git"',
+      ]);
+    }
     const { keys } = await door.owner('ltx.list', { agent: agent.principalId });
     await door.owner('principal.set_enabled', { principal_id: agent.principalId, enabled: false });
     expect(refused(await agent.get('/memory'))).toEqual([401, 'INVALID_API_KEY']);
@@ -222,6 +228,7 @@ describe('what is left behind', () => {
     await agent.del('/memory/secret-key');
     await door.ask('', 'POST', '/v1/register', bot);
     await agent.post('/keys/rotate');
+    await (await door.agent('two', 'full')).post('/keys/rotate');
     const { entries } = await door.owner('audit.tail', { limit: 500 });
     expect(JSON.stringify(entries)).not.toMatch(/secret/);
     const told = (command: string): unknown[] =>
@@ -240,6 +247,7 @@ describe('what is left behind', () => {
       ['outcome', 'ok', ''],
     ]);
     expect(told('ledger.rotate_key')).toHaveLength(2);
+    expect(told('ledger POST keys/rotate')).toEqual([['outcome', 'denied ROOT_KEY_REQUIRED', 'ltx_sub_']]);
     const put = entries.find((entry) => entry.command === 'ledger.put');
     expect(put?.object_ids).toEqual([
       agentIdOf(principalIdSchema.parse(agent.principalId)),

@@ -70,6 +70,7 @@ async function openAt(home: string, clock: FakeClock, env: Readonly<Record<strin
         host: `127.0.0.1:${port}`,
         'content-type': 'application/json',
         ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent)) }),
         ...headers,
       },
       ...(sent === undefined ? {} : { body: sent }),

@@ -63,7 +63,7 @@ export function addLedgerDoor(server: FastifyInstance, options: LedgerDoorOption
           const waitMs = strangers.take(1);
           if (waitMs > 0) throw rateLimited('Too many requests without a key.', waitMs);
         }
-        const caller = found.route.admits === 'open' ? undefined : authenticate(options, request);
+        const caller = found.route.admits === 'open' ? undefined : authenticate(options, request, reply);
         if (caller !== undefined && found.route.admits === 'root') requireRoot(options, caller, found);
         requests.enter(reply, caller?.principal.principal_id ?? '');
         admitted.set(request, { ...found, caller });
@@ -87,7 +87,7 @@ export function addLedgerDoor(server: FastifyInstance, options: LedgerDoorOption
           run,
         });
         requests.handOver(reply);
-        return reply.code(answer.status).type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
+        return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
       },
     });
   });
@@ -119,11 +119,12 @@ const keyNeeded =
   'A valid key is needed: Authorization: Bearer ltx_… Register with POST /v1/register, or ask the owner for one (charon ltx mint).';
 
 /** Throws UNAUTHENTICATED in this door's words, KEY_REVOKED for a key that was one, RATE_LIMITED. */
-function authenticate({ credentials, gate }: LedgerDoorOptions, request: FastifyRequest): Caller {
+function authenticate({ credentials, gate }: LedgerDoorOptions, request: FastifyRequest, reply: FastifyReply): Caller {
   try {
     return credentials.authenticate(request);
   } catch (thrown) {
     if (!(thrown instanceof Fault && thrown.code === 'UNAUTHENTICATED')) throw thrown;
+    void reply.header('www-authenticate', 'Bearer realm="Memory Git"');
     if (gate.wasRevoked(bearerOf(request)))
       throw new Fault(
         'KEY_REVOKED',
