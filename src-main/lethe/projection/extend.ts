@@ -78,7 +78,7 @@ function requireDecided(db: ReadableDb, undecided: Undecided): void {
 function bothSidesTouched(memoryIds: readonly string[], total: number): Fault {
   return new Fault(
     'BOTH_SIDES_TOUCHED',
-    'parent_ids: both sides changed the same memories to something different, or one retired what the other keeps in place of a duplicate, and no op of this changeset says what becomes of them. Decide about each of them in the merge, or bring the target into the branch without them.',
+    'parent_ids: both sides changed the same memories to something different, or one retired what the other keeps in place of a duplicate, and no op of this changeset says what becomes of them. Correct or supersede each of them in the merge, or bring the target into the branch without them.',
     {
       memory_ids: memoryIds,
       total,
