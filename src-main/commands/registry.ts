@@ -6,6 +6,7 @@ import type { CommandDeps } from './deps.ts';
 import { engineCommands } from './engine.ts';
 import { importCommands } from './import.ts';
 import { ledgerCommands } from './ledger.ts';
+import { ledgerAccountCommands } from './ledger-account.ts';
 import { ledgerOwnerCommands } from './ledger-owner.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryStateCommands } from './memory-state.ts';
@@ -35,6 +36,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     engineCommands,
     importCommands,
     ledgerCommands,
+    ledgerAccountCommands,
     ledgerOwnerCommands,
   ];
   const bound = families.flatMap((family) => family(deps));
