@@ -45,7 +45,9 @@ export function fillSemanticKeys(db: WritableDb): void {
 }
 
 /**
- * The numbers of the keys of a state. A baseline event has none: it is not compared until a changeset says it (`lethe.md` §7).
+ * The numbers of the keys of a state. A baseline event has none: it is not compared until a changeset says it (`lethe.md` §7). It is
+ * never a fact, nor a decision with a scope or subject of its own, so that nothing which blocks is missed: only duplicates, which
+ * are for information.
  * @param payloadOf what an op, or a baseline event, says
  */
 export function keyNumbersOf(projectId: string, version: Version, payloadOf: PayloadOf): readonly number[] {
