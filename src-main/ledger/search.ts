@@ -5,7 +5,7 @@ import type { ReadableDb } from '../sqlite/driver.ts';
 import { isDamage, type TextHealth } from '../text/health.ts';
 import { needleTokens, type Piece, pieceToken } from '../text/pieces.ts';
 import type { SearchInput } from './api.ts';
-import { entryText, importanceToken } from './rules/entry-text.ts';
+import { entryText, importanceToken, keyToken } from './rules/entry-text.ts';
 import { rankOf, ranksFrom } from './rules/importance.ts';
 import { mostWithout, type Question, readQuestion, similarityOf, wholeSimilarity } from './rules/similarity.ts';
 import { findAgent } from './tables/agents.ts';
@@ -99,17 +99,18 @@ function overIndex(searching: Searching, health: TextHealth): readonly Found[] |
   const { db, bounds } = searching;
   const looks = openLooks(searching);
   try {
-    for (const seqs of candidates(searching, looks))
-      for (const seq of seqs) {
-        if (looks.spent()) return looks.found;
-        if (!looks.met(seq)) looks.look(findVersionBySeq(db, seq));
-      }
+    // First what the index does not hold yet, so that no bound leaves it out.
     lookAtNewest(
       searching,
       looks,
       asking(() => findIndexedThrough(db)),
       bounds.tailMax,
     );
+    for (const seqs of candidates(searching, looks))
+      for (const seq of seqs) {
+        if (looks.spent()) return looks.found;
+        if (!looks.met(seq)) looks.look(findVersionBySeq(db, seq));
+      }
     return looks.found;
   } catch (thrown) {
     if (!(thrown instanceof IndexUnusable)) throw thrown;
@@ -142,8 +143,8 @@ function withoutIndex(searching: Searching): readonly Found[] {
 }
 
 /**
- * Candidates in the order in which they are worth a look: holders of the whole query, then of its parts, those that say most
- * first. No more than can still change the answer: what lacks a part comes after all that holds the whole query, and what
+ * Candidates in the order in which they are worth a look: keys that the query spells, holders of the whole query, then of its
+ * parts, those that say most first. No more than can still change the answer: what lacks a part comes after all that holds the whole query, and what
  * holds only parts of too little weight stays below the threshold.
  */
 function* candidates(searching: Searching, looks: Looks): IterableIterator<readonly number[]> {
@@ -152,6 +153,8 @@ function* candidates(searching: Searching, looks: Looks): IterableIterator<reado
   const ask = (every: readonly string[], limit: number): readonly number[] =>
     every.length === 0 ? [] : asking(() => listHolders(db, agent, { every, oneOf }, nowMs, limit));
   const joint = [...new Set(question.parts.flatMap(({ piece }) => tokensOf(piece)))].slice(0, jointTokensMax);
+  const asKey = keyToken(input.query);
+  if (asKey !== undefined) yield ask([asKey], bounds.partHoldersMax);
   if (question.parts.length > 1) {
     yield ask(joint, bounds.wholeHoldersMax);
     if (looks.found.filter(({ similarity }) => similarity >= wholeSimilarity).length >= input.limit) return;

@@ -84,7 +84,8 @@ function indexNext(db: WritableDb): boolean {
 
 /** The index tokens of a live value; those of its key alone when the value is damaged, which verification names. */
 export function headTokens(db: ReadableDb, head: HeadRow): ReadonlySet<string> {
-  return entryTokens(entryText(head.key, parsed(findVersionBySeq(db, head.seq)?.body)), head.importance ?? 0);
+  const value = parsed(findVersionBySeq(db, head.seq)?.body);
+  return entryTokens(head.key, entryText(head.key, value), head.importance ?? 0);
 }
 
 function parsed(body: string | null | undefined): JsonValue {

@@ -194,6 +194,19 @@ describe('searches', () => {
     expect(search('anew')).toEqual(['new']);
   });
 
+  test('G22 no bound hides the key that a query spells, nor what was just put', async () => {
+    await temp.put('release.notes', 1);
+    for (let number = 0; number < 9; number += 1) await temp.put(`k${number}`, 'the release notes');
+    await temp.maintain();
+    await temp.put('new', 'the release notes');
+    const bounds = { wholeHoldersMax: 2, partHoldersMax: 2, tailMax: 5, workMax: 10_000 };
+    const input = { agentId: agent, query: 'Release Notes', limit: 2, threshold: 0.7 };
+    const found = searchValues(temp.db, input, temp.clock.nowMs(), openTextHealth(), bounds);
+    expect(found.map((match) => match.key)[0]).toBe('release.notes');
+    const spent = searchValues(temp.db, input, temp.clock.nowMs(), openTextHealth(), { ...bounds, workMax: 1 });
+    expect(spent.map((match) => match.key)).toEqual(['new']);
+  });
+
   test('G25 without an index, and with more live values than can be looked at, a search is refused', async () => {
     for (let number = 0; number < 4; number += 1) await temp.put(`k${number}`, 'lighthouse');
     const health = openTextHealth();

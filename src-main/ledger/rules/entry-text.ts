@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../src-preload/contract/json.ts';
-import { addTextTokens, cutPieces, foldText, type Piece } from '../../text/pieces.ts';
+import { addTextTokens, cutPieces, foldText, lettersOnly, type Piece } from '../../text/pieces.ts';
 
 /** What a search looks at: the key as it is written, its words, and every name and value of the JSON. */
 export interface EntryText {
@@ -14,12 +14,20 @@ export function entryText(key: string, value: JsonValue): EntryText {
   return { key: withHumps(key), body: lines.join('\n') };
 }
 
-/** The index tokens of an entry: of its text, and one for its importance. */
-export function entryTokens(text: EntryText, importance: number): ReadonlySet<string> {
+/** The index tokens of an entry: of its text, one for its importance, and one for its key as a whole. */
+export function entryTokens(key: string, text: EntryText, importance: number): ReadonlySet<string> {
   const tokens = new Set<string>([importanceToken(importance)]);
+  const asKey = keyToken(key);
+  if (asKey !== undefined) tokens.add(asKey);
   addTextTokens(tokens, text.key);
   addTextTokens(tokens, text.body);
   return tokens;
+}
+
+/** Index token of a whole key, or of a query that spells one: its letters and digits; undefined when there are none. */
+export function keyToken(key: string): string | undefined {
+  const letters = lettersOnly(key);
+  return letters === '' ? undefined : `k${letters}`;
 }
 
 /** Index token of an importance. */
