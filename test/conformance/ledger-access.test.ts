@@ -1,4 +1,6 @@
 import { createPublicKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agentIdOf } from '../../src-main/charon/rules/agent-id.ts';
 import { principalIdSchema } from '../../src-preload/contract/ids.ts';
@@ -22,6 +24,8 @@ async function waiting(door: Awaited<ReturnType<typeof openLedgerDoor>>) {
 describe('registering', () => {
   test('T140 an agent waits, is let in by the owner, and fetches its key once', async () => {
     const door = await openLedgerDoor();
+    const told: string[] = [];
+    door.app.commands.subscribe(({ kind }) => told.push(kind));
     const asked = await door.ask('', 'POST', '/v1/register', { ...bot, passport_public_key: spki });
     expect(asked.status).toBe(202);
     expect(asked.value).toMatchObject({ status: 'pending', retry_after: 5 });
@@ -53,6 +57,8 @@ describe('registering', () => {
     });
     expect(me.value.agent_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect((await door.ask(keys[0], 'PUT', '/v1/memory/k', { value: 1 })).status).toBe(200);
+    const kinds = ['registration_changed', 'principal_changed', 'ledger_changed', 'agent_called'];
+    expect(told).toEqual(expect.arrayContaining(kinds));
     const { principals } = await door.owner('principal.list', {});
     const made = principals.find(({ name }) => name === 'bot-1');
     expect(made).toMatchObject({ profile: 'propose', grants: [] });
@@ -276,5 +282,26 @@ describe('what is left behind', () => {
       ['POST', '/v1/register', bot],
     ] as const)
       expect([path, ...refused(await ask(method, path, body))]).toEqual([path, 503, 'MEMORY_LEDGER_UNAVAILABLE']);
+  });
+
+  test('T143 a full disk and a spent day stop writes, each with a code of its own; nothing is half written', async () => {
+    const door = await openLedgerDoor();
+    const agent = await door.agent('one');
+    await agent.put('/memory/k', { value: 'kept' });
+    const withLimits = (from: typeof door, limits: Record<string, number>) => {
+      writeFileSync(join(from.app.home, 'settings.json'), JSON.stringify({ limits }), { mode: 0o600 });
+      return from.reopen();
+    };
+    const full = await withLimits(door, { free_disk_bytes: Number.MAX_SAFE_INTEGER });
+    for (const [method, body] of [['PUT', { value: 2 }], ['DELETE']] as const)
+      expect(refused(await full.ask(agent.token, method, '/v1/memory/k', body))).toEqual([
+        503,
+        'MEMORY_LEDGER_UNAVAILABLE',
+      ]);
+    expect((await full.ask(agent.token, 'GET', '/v1/memory/k')).value.version).toBe(1);
+    const spent = await withLimits(full, { payload_bytes_per_day: 1 });
+    const over = await spent.ask(agent.token, 'PUT', '/v1/memory/k', { value: 2 });
+    expect([...refused(over), Number(over.headers['retry-after']) > 0]).toEqual([429, 'MEMORY_OPS_LIMIT', true]);
+    expect((await spent.ask(agent.token, 'GET', '/v1/memory/stats')).value.ledger_rows).toBe(1);
   });
 });
