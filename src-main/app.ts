@@ -185,7 +185,10 @@ async function openUpstream(
   const upstream = readUpstream(env);
   if (upstream === undefined) return undefined;
   const { openLetheClient } = await import('./transports/lethe-client/store.ts');
-  return openLetheClient({ upstream, mergeKey: home.keys.merges.signing, onEvents });
+  return openLetheClient({
+    ...{ upstream, mergeKey: home.keys.merges.signing, onEvents },
+    monotonicMs: () => performance.now(),
+  });
 }
 
 /** After a crash, what the records decide is settled before any door opens (`charon.md` §6). */

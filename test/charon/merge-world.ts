@@ -1,6 +1,7 @@
 import type { Caller, ProposeInput, ReplayKey } from '../../src-main/charon/api.ts';
 import type { MemoryStorePort } from '../../src-main/charon/store-port.ts';
 import { letheAdapter } from '../../src-main/commands/lethe-adapter.ts';
+import type { MemoryStore } from '../../src-main/commands/memory-store.ts';
 import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import { mainRefName, type ProposalId } from '../../src-preload/contract/ids.ts';
 import type { Proposal, Verdict } from '../../src-preload/contract/proposal.ts';
@@ -22,6 +23,8 @@ export const demo = projectId('demo');
 export interface MergeWorld {
   charon: CharonWorld;
   readonly temp: TempLethe;
+  /** The store as the policy engine of this world reaches it. */
+  readonly store: MemoryStore;
   readonly history: HistoryBuilder;
   readonly root: Changeset;
   readonly author: Caller;
@@ -54,6 +57,7 @@ export async function openMergeWorld(
   const world: MergeWorld = {
     charon,
     temp,
+    store: reached.store,
     history,
     root,
     author,

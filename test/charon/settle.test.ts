@@ -148,7 +148,7 @@ describe('proposals that a crash left in their merge', () => {
     const there = new Promise<void>((resolve) => {
       reached = resolve;
     });
-    const adapter = letheAdapter(() => world.temp.lethe);
+    const adapter = letheAdapter(() => world.store);
     const dying: MemoryStorePort = {
       ...adapter,
       advance: async (input) => {
@@ -200,7 +200,7 @@ describe('merges with conflicts that a crash cut off', () => {
       await draft(world, filed, 'concurrent_edit', { choice: 'theirs' });
       await judge(world, world.reviewer, filed.proposal_id, 'approve');
       const before = await now(world, filed.proposal_id);
-      const adapter = letheAdapter(() => world.temp.lethe);
+      const adapter = letheAdapter(() => world.store);
       let reached: () => void = () => undefined;
       const there = new Promise<void>((resolve) => {
         reached = resolve;

@@ -44,6 +44,7 @@ export async function storeOverHttp(temp: TempLethe): Promise<StoreUnderTest> {
     upstream: { address: { kind: 'url', origin: `http://127.0.0.1:${http.port}`, basePath: '' }, key },
     mergeKey: { id: 'k1', key: testMergeKey },
     onEvents: () => undefined,
+    monotonicMs: () => performance.now(),
   });
   return {
     store: client.store,

@@ -242,10 +242,12 @@ async function openThrough(between: Between, place: 'port' | 'socket' = 'port', 
   });
   const address = await listen(proxy, place);
   const events: EngineEvent[] = [];
+  const { clock } = temp;
   const client = openLetheClient({
     upstream: { address, key: more.key ?? key },
     mergeKey: { id: 'k1', key: testMergeKey },
     onEvents: (told) => events.push(...told),
+    monotonicMs: () => clock.nowMs(),
     times: { answerMs: 1_000, againMs: [1, 1] },
   });
   onTestFinished(async () => {
@@ -322,6 +324,31 @@ test.each(['before the store had it', 'after the store had moved'])(
     await expect(seen(() => store.advance(asked))).resolves.toMatchObject({ code: 'NONCE_CONSUMED' });
   },
 );
+
+test('T154 of a merge that nobody answered, no record says nothing until its authorization is over', async () => {
+  let isAway = true;
+  const { store, history, temp } = await openThrough((incoming, _response, pass) => {
+    if (isAway && incoming.url?.endsWith('/refs/merge')) incoming.socket.destroy();
+    else pass();
+  });
+  await history.branch(topic);
+  const asked = requestToMove(temp, history, await history.commit(topic, [addAs('a', 'x')]));
+  const by = { projectId: demo, proposalId: asked.mergeProposalId };
+  expect(await store.findAdvance(by)).toBeUndefined();
+  await expect(seen(() => store.advance(asked))).resolves.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await expect(seen(() => store.findAdvance(by))).resolves.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  isAway = false;
+  temp.clock.advance(199_999);
+  await expect(seen(() => store.findAdvance(by))).resolves.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  temp.clock.advance(1);
+  expect(await store.findAdvance(by)).toBeUndefined();
+  // A record is believed at any time.
+  const again = requestToMove(temp, history, await history.commit(topic, [addAs('b', 'y')]));
+  isAway = true;
+  await seen(() => store.advance(again));
+  const { advance } = await temp.lethe.advance(again);
+  expect(await store.findAdvance(by)).toEqual(advance);
+});
 
 test('T155 over a socket as over a port', async () => {
   const { store, hosts } = await openThrough((_incoming, _response, pass) => pass(), 'socket');

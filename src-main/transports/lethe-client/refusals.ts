@@ -37,6 +37,12 @@ export function faultOfAnswer({ status, value }: { readonly status: number; read
   if (told !== undefined) return told;
   const text = errorSchema.safeParse(value).data?.error;
   const code = text === undefined ? undefined : codeOf(status, text);
+  if (status === 403 && code === undefined)
+    return new Fault(
+      'STORE_UNAVAILABLE',
+      'The store of CHARON_UPSTREAM refuses to be asked this way. Its key, its LETHE_TRUST, or the Host that a proxy sets may be wrong.',
+      { status },
+    );
   if (text === undefined || code === undefined)
     return new Fault('STORE_UNAVAILABLE', 'The store of CHARON_UPSTREAM does not answer as one.', { status });
   return new Fault(code, text);

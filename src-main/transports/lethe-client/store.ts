@@ -34,17 +34,59 @@ export function openLetheClient(options: {
   /** The key that merges are signed with: it also signs what gives memories a former state. */
   readonly mergeKey: NamedSecret;
   readonly onEvents: (events: readonly EngineEvent[]) => void;
+  /** Milliseconds that only ever grow. */
+  readonly monotonicMs: () => number;
   readonly times?: WireTimes | undefined;
 }): LetheClient {
   const wire = openWire(options.upstream, options.mergeKey, options.times);
-  return { store: { ...readsOver(wire), ...writesOver(wire, options.onEvents) }, close: () => wire.close() };
+  const reads = readsOver(wire);
+  const undecided = trackUndecided(options.monotonicMs);
+  const findAdvance: typeof reads.findAdvance = async (by) => {
+    const advance = await reads.findAdvance(by);
+    if (advance === undefined) undecided.requireDecided(by.proposalId);
+    return advance;
+  };
+  const writes = writesOver(wire, options.onEvents, undecided);
+  return { store: { ...reads, ...writes, findAdvance }, close: () => wire.close() };
 }
 
 type Writes = Omit<MemoryStore, keyof ReturnType<typeof readsOver>>;
 type Tell = (events: readonly EngineEvent[]) => void;
 
-function writesOver(wire: Wire, tell: Tell): Writes {
-  return { ...refWrites(wire, tell), ...changesetWrites(wire, tell), ...conflictWrites(wire, tell), ...pins(wire) };
+/** Longer than any authorization holds: two minutes, and a minute between two clocks (`lethe.md` §8). Milliseconds. */
+const authorizationLifeMs = 200_000;
+
+/** Merges of which no answer came, so that the store may be carrying them out still. */
+interface Undecided {
+  noAnswer(proposalId: string): void;
+  /** Throws STORE_UNAVAILABLE while the authorization of such a merge may yet be taken: that there is no record says nothing then. */
+  requireDecided(proposalId: string): void;
+}
+
+function trackUndecided(monotonicMs: () => number): Undecided {
+  const until = new Map<string, number>();
+  return {
+    noAnswer: (proposalId) => void until.set(proposalId, monotonicMs() + authorizationLifeMs),
+    requireDecided: (proposalId) => {
+      const endMs = until.get(proposalId);
+      if (endMs === undefined) return;
+      if (monotonicMs() < endMs)
+        throw new Fault(
+          'STORE_UNAVAILABLE',
+          'The store of CHARON_UPSTREAM did not answer a merge and may still carry it out. It is settled within minutes.',
+        );
+      until.delete(proposalId);
+    },
+  };
+}
+
+function writesOver(wire: Wire, tell: Tell, undecided: Undecided): Writes {
+  return {
+    ...refWrites(wire, tell, undecided),
+    ...changesetWrites(wire, tell),
+    ...conflictWrites(wire, tell),
+    ...pins(wire),
+  };
 }
 
 function post<Schema extends z.ZodType>(
@@ -57,7 +99,11 @@ function post<Schema extends z.ZodType>(
   return wire.ask({ method: 'POST', path, body, isRead: false, answer, ...more });
 }
 
-function refWrites(wire: Wire, tell: Tell): Pick<Writes, 'initProject' | 'createRef' | 'archiveRef' | 'advance'> {
+function refWrites(
+  wire: Wire,
+  tell: Tell,
+  undecided: Undecided,
+): Pick<Writes, 'initProject' | 'createRef' | 'archiveRef' | 'advance'> {
   const told = <Moved extends z.output<typeof refSchema>>(ref: Moved): Moved => {
     const { project_id, ref_name, head_changeset_id } = ref;
     tell([{ kind: 'ref_moved', project_id, ref_name, head_changeset_id }]);
@@ -79,7 +125,7 @@ function refWrites(wire: Wire, tell: Tell): Pick<Writes, 'initProject' | 'create
     },
     advance: async (input) => {
       const { projectId, mergeProposalId: proposalId } = input;
-      const ref = told(await moveProtected(wire, input));
+      const ref = told(await moveProtected(wire, input, undecided));
       const advance = await readsOver(wire).findAdvance({ projectId, proposalId });
       if (advance !== undefined) return { ref, advance };
       throw new Fault('STORE_UNAVAILABLE', 'The store of CHARON_UPSTREAM moved a ref and has no record of it.');
@@ -91,7 +137,11 @@ function refWrites(wire: Wire, tell: Tell): Pick<Writes, 'initProject' | 'create
  * A protected move. When no answer came, the same authorization is sent once more: the store takes it once, so either this
  * moves the ref, or the one before did and the ref is read.
  */
-async function moveProtected(wire: Wire, input: AdvanceInput): Promise<z.output<typeof refSchema>> {
+async function moveProtected(
+  wire: Wire,
+  input: AdvanceInput,
+  undecided: Undecided,
+): Promise<z.output<typeof refSchema>> {
   const { projectId, refName, expectedHead, newHead, mergeProposalId, reviewerPrincipal, mergeAuthorization } = input;
   const body = {
     ...{ ref_name: refName, expected_head: expectedHead, new_head: newHead, merge_proposal_id: mergeProposalId },
@@ -106,6 +156,7 @@ async function moveProtected(wire: Wire, input: AdvanceInput): Promise<z.output<
   try {
     return await move();
   } catch (thrown) {
+    if (thrown instanceof Fault && thrown.code === 'STORE_UNAVAILABLE') undecided.noAnswer(mergeProposalId);
     if (!(thrown instanceof Fault) || thrown.code !== 'NONCE_CONSUMED') throw thrown;
     const reads = readsOver(wire);
     const advance = await reads.findAdvance({ projectId, proposalId: mergeProposalId });

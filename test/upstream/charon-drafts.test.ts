@@ -1,0 +1,5 @@
+import { overHttp } from '../charon/store-under-test.ts';
+
+// The suite of the policy engine once more, over a store that it reaches by HTTP alone.
+overHttp();
+await import('../charon/drafts.test.ts');
