@@ -54,7 +54,7 @@ function tamper(path: string, work: (db: Connection) => void): void {
   }
 }
 
-test('P50 a home in which everything agrees is clean, after every way to merge, and looking changes nothing', async () => {
+test('P54 a home in which everything agrees is clean, after every way to merge, and looking changes nothing', async () => {
   const { engine } = await stage();
   const before = await engine.entries();
   const { ok, checks, ambiguous } = await reconcile(engine);
@@ -72,7 +72,7 @@ test('P50 a home in which everything agrees is clean, after every way to merge, 
   expect((await (await engine.reopen({ recovery: true })).run(engine.owner, 'engine.reconcile', {})).ok).toBe(true);
 });
 
-test('P50 a merge that the policy engine does not know, and a proposal whose merge the store does not know, are findings', async () => {
+test('P54 a merge that the policy engine does not know, and a proposal whose merge the store does not know, are findings', async () => {
   const { engine, forward, joined } = await stage();
   tamper(engine.paths.charonDb, (db) => db.exec(`DELETE FROM proposals WHERE proposal_id = '${joined}'`));
   tamper(engine.paths.letheDb, (db) =>
@@ -91,7 +91,7 @@ test.each([
   ['decided_digest', () => 'a'.repeat(64), 'its digest is not that of its advance record'],
   ['strategy', () => 'merge_commit', 'its strategy is not that of its advance record'],
   ['target_ref', () => 'refs/shared/else', 'its target ref is not that of its advance record'],
-])('P50 a completed proposal whose %s was edited is a finding', async (column, value, problem) => {
+])('P54 a completed proposal whose %s was edited is a finding', async (column, value, problem) => {
   const { engine, forward, writer } = await stage();
   tamper(engine.paths.charonDb, (db) =>
     db
@@ -101,7 +101,7 @@ test.each([
   expect(await found(engine)).toEqual([`proposals: proposal ${forward}: ${problem}`]);
 });
 
-test('P50 a self-merge that is not recorded as one, and one that was none, are findings', async () => {
+test('P54 a self-merge that is not recorded as one, and one that was none, are findings', async () => {
   const { engine, own, forward } = await stage();
   tamper(engine.paths.charonDb, (db) => {
     db.exec(`UPDATE proposals SET self_merge = 0 WHERE proposal_id = '${own}'`);
@@ -113,7 +113,7 @@ test('P50 a self-merge that is not recorded as one, and one that was none, are f
   ]);
 });
 
-test('P50 an originator who turns out to be the reviewer is a finding', async () => {
+test('P54 an originator who turns out to be the reviewer is a finding', async () => {
   const { engine, forward } = await stage();
   const owner = engine.owner.principal.principal_id;
   tamper(engine.paths.charonDb, (db) =>
@@ -124,7 +124,7 @@ test('P50 an originator who turns out to be the reviewer is a finding', async ()
   ]);
 });
 
-test('P50 an open proposal whose changeset is gone, and one that was left inside its merge, are findings', async () => {
+test('P54 an open proposal whose changeset is gone, and one that was left inside its merge, are findings', async () => {
   const { engine, pending } = await stage();
   const gone = '00000000-0000-7000-8000-000000000000';
   tamper(engine.paths.charonDb, (db) =>
@@ -136,7 +136,7 @@ test('P50 an open proposal whose changeset is gone, and one that was left inside
   ]);
 });
 
-test('P50 a row that refers to nothing is a finding, with its file and table', async () => {
+test('P54 a row that refers to nothing is a finding, with its file and table', async () => {
   const { engine } = await stage();
   tamper(engine.paths.letheDb, (db) =>
     db.exec("UPDATE memory_refs SET project_id = 'nowhere' WHERE ref_name LIKE '%canceled%'"),
@@ -146,7 +146,7 @@ test('P50 a row that refers to nothing is a finding, with its file and table', a
   );
 });
 
-test('P51 a request that nobody can decide is listed and a finding until the owner closes it', async () => {
+test('P55 a request that nobody can decide is listed and a finding until the owner closes it', async () => {
   const { engine } = await stage();
   const subject = {
     principal: engine.owner.principal.principal_id,
