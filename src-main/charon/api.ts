@@ -164,6 +164,11 @@ export interface Charon {
     proposalId: ProposalId,
     page: { readonly limit: number; readonly cursor?: string | undefined },
   ): Promise<ProposalDetail>;
+  /** The same of one look, in pages of whatever size fits: what is shown is what it was when it was opened. Throws PROPOSAL_NOT_FOUND. */
+  openProposal(
+    caller: Caller,
+    proposalId: ProposalId,
+  ): Promise<(page: { readonly limit: number; readonly cursor?: string | undefined }) => Promise<ProposalDetail>>;
   listProposals(input: {
     readonly projectId: ProjectId;
     readonly status?: ProposalStatus | undefined;

@@ -13,7 +13,7 @@ import { settleMerges } from './merge-settle.ts';
 import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
 import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
-import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, showProposal } from './proposals.ts';
+import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, openProposal } from './proposals.ts';
 import { propose } from './propose.ts';
 import { requireQuota, takeQuota } from './quotas.ts';
 import { findStrayAdvances, listAmbiguousIntents, reconcileProposals } from './reconcile.ts';
@@ -70,7 +70,8 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     dropResolution: (proposalId, conflictKey) => dropResolution(context, proposalId, conflictKey),
     findFiled: (proposalId) => findFiled(context, proposalId),
     findProposal: (proposalId) => findProposal(context, proposalId),
-    showProposal: (caller, proposalId, page) => showProposal(context, caller, proposalId, page),
+    showProposal: async (caller, proposalId, page) => (await openProposal(context, caller, proposalId))(page),
+    openProposal: (caller, proposalId) => openProposal(context, caller, proposalId),
     listProposals: (input) => listProposals(context, input),
     countPending: (projectId) => countPending(db, projectId, context.clock.nowMs()),
     review: (caller, input) => review(context, caller, input),

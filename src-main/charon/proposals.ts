@@ -48,22 +48,27 @@ export async function findProposal(context: CharonContext, proposalId: ProposalI
   return stored && toProposal(await lookAt(context, stored));
 }
 
+/** A page of what a reviewer needs to decide. Throws `CURSOR_INVALID`. */
+type ReadPage = (page: { readonly limit: number; readonly cursor?: string | undefined }) => Promise<ProposalDetail>;
+
 /**
- * What a reviewer needs to decide, and a note of what this principal was shown, for a later verdict that names no state
- * (`charon.md` §4). Throws `PROPOSAL_NOT_FOUND`, `CURSOR_INVALID`.
+ * Looks at a proposal once, for as many readings of a page as it takes until one fits into an answer. With the first it is noted what
+ * this principal was shown, for a later verdict that names no state (`charon.md` §4). Throws `PROPOSAL_NOT_FOUND`.
  */
-export async function showProposal(
-  context: CharonContext,
-  caller: Caller,
-  proposalId: ProposalId,
-  page: { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<ProposalDetail> {
+export async function openProposal(context: CharonContext, caller: Caller, proposalId: ProposalId): Promise<ReadPage> {
   const now = await lookAt(context, getStoredProposal(context.db, proposalId));
-  const shown = await readDetailPage(context, now, page);
-  const preview = isOpen(now.status) ? await previewProposal(context, now) : null;
-  await rememberServed(context, caller, now);
   const originatorName = findPrincipal(context.db, now.stored.originator)?.name ?? now.stored.originator;
-  return { ...toProposal(now), originator_name: originatorName, preview, ...shown };
+  const readHead = async (): Promise<Omit<ProposalDetail, 'conflicts' | 'resolutions' | 'diff' | 'next_cursor'>> => {
+    const preview = isOpen(now.status) ? await previewProposal(context, now) : null;
+    await rememberServed(context, caller, now);
+    return { ...toProposal(now), originator_name: originatorName, preview };
+  };
+  let head: ReturnType<typeof readHead> | undefined;
+  return async (page) => {
+    const shown = await readDetailPage(context, now, page);
+    head ??= readHead();
+    return { ...(await head), ...shown };
+  };
 }
 
 /** Newest first, in pages; the cursor belongs to the project and the status that it was made for. Throws `CURSOR_INVALID`. */

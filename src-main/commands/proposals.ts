@@ -132,8 +132,8 @@ export function proposalCommands(deps: CommandDeps): readonly BoundCommand[] {
       locate,
       objects,
       run: async ({ input, caller }) => {
-        const read = (limit: number) => charon.showProposal(caller, input.proposal_id, { limit, cursor: input.cursor });
-        return fitPage(listLimitDefault, read, countShown);
+        const read = await charon.openProposal(caller, input.proposal_id);
+        return fitPage(listLimitDefault, (limit) => read({ limit, cursor: input.cursor }), countShown);
       },
       effects: (proposal) => [proposal.proposal_digest, proposal.target_head],
     }),

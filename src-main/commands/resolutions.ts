@@ -9,8 +9,10 @@ import { countShown, proposalEffects, replayProposal } from './proposals.ts';
 
 /** Conflicts and how they are to be settled, and the undoing of merges. For the owner alone. */
 export function resolutionCommands({ lethe, charon }: CommandDeps): readonly BoundCommand[] {
-  const show = (caller: Caller, proposalId: ProposalId): Promise<ProposalDetail> =>
-    fitPage(listLimitDefault, (limit) => charon.showProposal(caller, proposalId, { limit }), countShown);
+  const show = async (caller: Caller, proposalId: ProposalId): Promise<ProposalDetail> => {
+    const read = await charon.openProposal(caller, proposalId);
+    return fitPage(listLimitDefault, (limit) => read({ limit }), countShown);
+  };
   return [
     bind(rowOf('conflict.list'), {
       run: ({ input }) => {

@@ -20,9 +20,12 @@ import { branchWith, judge, type MergeWorld, mergeBy, now, openMergeWorld, propo
 
 /** Where the store refuses the next time it is asked. */
 let broken: Partial<Record<keyof MemoryStorePort, 'before' | 'after'>>;
+/** How often the store was asked for what it keeps. */
+let listed: number;
 let world: MergeWorld;
 beforeEach(async () => {
   broken = {};
+  listed = 0;
   world = await openMergeWorld((store) => {
     const guarded = <Asked extends readonly unknown[], Answer>(
       name: keyof MemoryStorePort,
@@ -39,6 +42,10 @@ beforeEach(async () => {
     };
     return {
       ...store,
+      listConflicts: (input) => {
+        listed += 1;
+        return store.listConflicts(input);
+      },
       persistConflicts: guarded('persistConflicts', store.persistConflicts),
       resolveConflict: guarded('resolveConflict', store.resolveConflict),
       retireConflicts: guarded('retireConflicts', store.retireConflicts),
@@ -91,6 +98,21 @@ describe('what stands between a proposal and its target', () => {
     });
     expect(await now(world, filed.proposal_id)).toMatchObject({ status: 'pending', review_state: 'approved' });
     expect(mainHead(world)).toBe(before);
+  });
+
+  test('C85 pages of every size are of one look, which asks the store once', async () => {
+    const { filed } = await contest(
+      world,
+      [correct('m', { content: 'left' })],
+      [correct('m', { content: 'right' }), addAs('another', 'of theirs')],
+    );
+    const before = listed;
+    const read = await world.charon.charon.openProposal(world.owner, filed.proposal_id);
+    const [large, small] = [await read({ limit: 50 }), await read({ limit: 1 })];
+    expect([large.diff.memories_added, small.diff.memories_added].map((list) => list.length)).toEqual([1, 0]);
+    expect(large.proposal_digest).toBe(small.proposal_digest);
+    expect(listed - before).toBe(1);
+    expect(await show(world, filed)).toEqual(await read({ limit: 100 }));
   });
 
   test('C85 a listed conflict names no memory whose id is long, and two at most', async () => {
