@@ -81,7 +81,7 @@ export class DeskPage {
 
   /** A screenshot of the screen as it is now; what axe finds on it is kept in `barriers`. */
   async show(name: ScreenName): Promise<void> {
-    await this.inspect(name);
+    await this.#audit(name);
     mkdirSync(shots, { recursive: true });
     const path = join(shots, `${name}.png`);
     await this.page.screenshot({ path });
@@ -90,8 +90,17 @@ export class DeskPage {
     copyFileSync(path, join(root, 'docs/screens', `${name}.png`));
   }
 
-  /** What axe finds on the screen as it is now is kept in `barriers`, and so is that it runs out of the window sideways. */
+  /** What axe finds on the screen as it is now is kept in `barriers`, and so is what runs out of the window or a pane sideways. */
   async inspect(name: string): Promise<void> {
+    await this.#audit(name);
+    const over = await this.page.evaluate(() => {
+      const parts = [document.documentElement, ...document.querySelectorAll('main, .mg-screen, .mg-pane')];
+      return Math.max(...parts.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+    });
+    if (over > 0) this.barriers.push(`${name}: ${over} px wider than the window or its pane`);
+  }
+
+  async #audit(name: string): Promise<void> {
     await this.page.mouse.move(0, 0);
     await this.page.waitForTimeout(250);
     const found = await new AxeBuilder({ page: this.page }).analyze();
@@ -100,11 +109,6 @@ export class DeskPage {
     );
     for (const { id, nodes } of serious)
       this.barriers.push(`${name}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`);
-    const over = await this.page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return scrollWidth - clientWidth;
-    });
-    if (over > 0) this.barriers.push(`${name}: ${over} px wider than the window`);
   }
 
   button(name: string | RegExp) {
