@@ -1,207 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
-import type { MemoryStore } from '../../src-main/commands/memory-store.ts';
 import type { UpstreamAddress } from '../../src-main/home/upstream.ts';
 import { openLetheClient } from '../../src-main/transports/lethe-client/store.ts';
 import { bindDefault } from '../../src-main/transports/lethe-http/access.ts';
 import { openLetheHttp } from '../../src-main/transports/lethe-http/server.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
-import { manifestIdSchema, memoryIdSchema, proposalIdSchema } from '../../src-preload/contract/ids.ts';
-import { storeOverHttp } from '../charon/store-under-test.ts';
 import { requestToMove } from '../support/advance-requests.ts';
-import {
-  addAs,
-  attachEvidence,
-  changesetId,
-  correct,
-  historyBuilder,
-  openTempLethe,
-  projectId,
-  refName,
-  relate,
-  restore,
-  supersede,
-  testMergeKey,
-} from '../support/history-builder.ts';
-import { testProposal } from '../support/merge-envelope.ts';
+import { addAs, historyBuilder, openTempLethe, projectId, refName, testMergeKey } from '../support/history-builder.ts';
 import { tempFolder } from '../support/temp-home.ts';
+import { seen } from './seen.ts';
 
 const demo = projectId('demo');
 const main = refName('refs/shared/main');
 const topic = 'refs/topics/t';
-const other = 'refs/topics/other';
-const unknown = changesetId('00000000-0000-7000-8000-00000000ffff');
 const key = 'the-key-of-the-store';
-
-/** A store with two branches that disagree, reached both ways. */
-async function openBoth() {
-  const temp = openTempLethe();
-  const history = historyBuilder(temp);
-  const root = await history.init();
-  await history.branch(topic);
-  await history.branch(other);
-  const first = await history.commit(topic, [
-    addAs('a', 'the door is <green> & “old”', { kind: 'fact', tags: ['x'], confidence: 0, visibility: 'shared' }),
-    addAs('b/ü %2F', 'the wall is white', { kind: 'decision', scope: 'house' }),
-  ]);
-  await history.commit(topic, [correct('a', { content: 'the door is red' }), relate('a', 'beside', 'b/ü %2F')]);
-  await history.commit(topic, [attachEvidence('a', { summary: 'seen' }), supersede('b/ü %2F', {})]);
-  const left = await history.commit(other, [addAs('a', 'the door is blue', { kind: 'fact' })]);
-  const reached = await storeOverHttp(temp);
-  onTestFinished(async () => {
-    await reached.close();
-    temp.remove();
-  });
-  return { temp, history, root, first, left, near: temp.lethe satisfies MemoryStore, far: reached.store };
-}
-
-/** What a verb answers, or how it refuses: without what is undefined, which no wire carries. */
-async function seen(ask: () => unknown): Promise<unknown> {
-  try {
-    const answer: unknown = await ask();
-    return answer === undefined ? 'undefined' : JSON.parse(JSON.stringify(answer));
-  } catch (thrown) {
-    if (thrown instanceof Fault) return { code: thrown.code, data: JSON.parse(JSON.stringify(thrown.data)) };
-    throw thrown;
-  }
-}
-
-test('T153 every read answers and refuses over HTTP as it does here', async () => {
-  const { history, root, first, left, near, far } = await openBoth();
-  const head = history.head(topic);
-  const at = { projectId: demo, refName: refName(topic) };
-  const none = projectId('none');
-  const sides = {
-    projectId: demo,
-    baseChangesetId: root.changeset_id,
-    leftChangesetId: left.changeset_id,
-    rightChangesetId: head,
-  };
-  const manifest = (await near.pinContext({ ...at, limit: 5, actorId: 'alice' })).manifest_id;
-  const pinned = manifestIdSchema.parse(manifest);
-  const asked: readonly ((store: MemoryStore) => unknown)[] = [
-    (store) => store.listProjects(),
-    (store) => store.getProject(demo),
-    (store) => store.getProject(none),
-    (store) => store.listRefs(demo, { limit: 2 }),
-    (store) => store.listRefs(demo, { limit: 2, after: main }),
-    (store) => store.listRefs(none, { limit: 2 }),
-    (store) => store.findRef(demo, refName(topic)),
-    (store) => store.findRef(demo, refName('refs/topics/none')),
-    (store) => store.findRef(none, main),
-    (store) => store.countAheadBehind({ projectId: demo, base: root.changeset_id, heads: [head, left.changeset_id] }),
-    (store) => store.findChangeset(head),
-    (store) => store.findChangeset(unknown),
-    (store) => store.findChangesetByKey(demo, first.author_principal, first.idempotency_key),
-    (store) => store.findChangesetByKey(demo, first.author_principal, 'none'),
-    (store) => store.log({ ...at, limit: 2, allParents: false }),
-    (store) => store.log({ ...at, limit: 50, allParents: true }),
-    (store) => store.graph({ projectId: demo, limit: 2 }),
-    (store) => store.graph({ projectId: none, limit: 2 }),
-    (store) => store.isAncestor(root.changeset_id, head),
-    (store) => store.isAncestor(head, root.changeset_id),
-    (store) => store.isAncestor(unknown, root.changeset_id),
-    (store) => store.context({ ...at, limit: 5 }),
-    (store) => store.context({ ...at, limit: 5, query: 'door', kinds: ['fact'], tags: ['x'] }),
-    (store) => store.context({ ...at, limit: 5, excluded: true }),
-    (store) => store.context({ ...at, limit: 5, headChangesetId: left.changeset_id }),
-    (store) => store.context({ ...at, limit: 5, headChangesetId: unknown }),
-    (store) => store.context({ ...at, limit: 5, cursor: 'none' }),
-    (store) => store.context({ ...at, limit: 5, refName: refName('refs/topics/none') }),
-    (store) => store.totalActive(head),
-    (store) => store.manifestContext(demo, pinned),
-    (store) => store.manifestContext(demo, manifestIdSchema.parse(unknown)),
-    (store) => store.search({ ...at, query: 'door', limit: 5 }),
-    (store) => store.search({ ...at, query: 'door', limit: 5, headChangesetId: unknown }),
-    (store) =>
-      store.getMemory({ projectId: demo, memoryId: memoryIdSchema.parse('a'), headChangesetId: head, limit: 2 }),
-    (store) => store.getMemory({ ...at, memoryId: memoryIdSchema.parse('b/ü %2F'), limit: 50 }),
-    (store) => store.getMemory({ ...at, memoryId: memoryIdSchema.parse('none'), limit: 50 }),
-    (store) => store.diff({ baseChangesetId: root.changeset_id, targetChangesetId: head, side: 'both', limit: 50 }),
-    (store) => store.diff({ baseChangesetId: left.changeset_id, targetChangesetId: head, side: 'both', limit: 50 }),
-    (store) => store.diff({ baseChangesetId: left.changeset_id, targetChangesetId: head, side: 'target', limit: 1 }),
-    (store) => store.diff({ baseChangesetId: unknown, targetChangesetId: head, side: 'both', limit: 1 }),
-    (store) => store.mergePreview({ projectId: demo, targetHead: left.changeset_id, head }),
-    (store) => store.mergePreview({ projectId: demo, targetHead: unknown, head }),
-    (store) => store.originators(root.changeset_id, head),
-    (store) => store.detectConflicts(sides),
-    (store) => store.detectConflicts({ ...sides, leftChangesetId: unknown }),
-    (store) => store.listConflicts({ projectId: demo, limit: 5 }),
-    (store) => store.listConflicts({ projectId: none, limit: 5 }),
-    (store) => store.findAdvance({ projectId: demo, proposalId: testProposal }),
-    (store) => store.verifyChain(demo),
-    (store) => store.verifyChain(none),
-  ];
-  for (const ask of asked)
-    expect([String(ask), await seen(() => ask(far))]).toEqual([String(ask), await seen(() => ask(near))]);
-});
-
-test('T153 every write is carried out and refused over HTTP as it is here, and the desk hears of it', async () => {
-  const { temp, history, root, first, left, near, far } = await openBoth();
-  const head = history.head(topic);
-  const started = await far.initProject({ projectId: projectId('second'), principal: 'alice' });
-  expect(started).toEqual({
-    ...(await near.initProject({ projectId: projectId('second'), principal: 'x' })),
-    created: true,
-  });
-  const made = { projectId: demo, refName: refName('refs/topics/new'), headChangesetId: head, principal: 'alice' };
-  expect(await far.createRef(made)).toEqual(near.findRef(demo, made.refName));
-  expect(await seen(() => far.createRef(made))).toMatchObject({ code: 'REF_EXISTS' });
-  const end = { projectId: demo, refName: made.refName, expectedHead: head, principal: 'alice' };
-  expect(await far.archiveRef(end)).toMatchObject({ archived: true, created_by_principal: 'alice' });
-  expect(await seen(() => far.archiveRef({ ...end, expectedHead: unknown }))).toEqual(
-    await seen(() => near.archiveRef({ ...end, expectedHead: unknown })),
-  );
-
-  const asked = history.request(topic, [correct('a', { content: 'the door is grey' })], { actorId: 'alice' });
-  const committed = await far.commit(asked);
-  expect(committed).toEqual(near.findChangeset(committed.changeset_id));
-  expect(await far.commit(asked)).toEqual(committed);
-  for (const wrong of [
-    { ...asked, message: 'another' },
-    { ...asked, idempotencyKey: 'fresh' },
-    history.request(topic, [correct('none', { content: 'x' })]),
-    history.request(topic, [{ op_type: 'add_memory', payload: { content: '' } }]),
-    history.request(topic, [restore('a', first.changeset_id)]),
-  ])
-    expect(await seen(() => far.commit(wrong))).toEqual(await seen(() => near.commit(wrong)));
-  const back = await far.commit({ ...history.request(topic, [restore('a', first.changeset_id)]), mayRestore: true });
-  expect(near.findChangeset(back.changeset_id)).toEqual(back);
-
-  const sides = {
-    projectId: demo,
-    baseChangesetId: root.changeset_id,
-    leftChangesetId: left.changeset_id,
-    rightChangesetId: head,
-  };
-  const found = near.detectConflicts(sides).map((one) => one.conflict_id);
-  const [conflictId = ''] = found;
-  expect(found.length).toBeGreaterThan(0);
-  const bound = { sides, proposalId: proposalIdSchema.parse(testProposal), conflictIds: found, principal: 'alice' };
-  const kept = await far.persistConflicts(bound);
-  expect(kept).toEqual(await near.persistConflicts(bound));
-  const [resolvable] = kept;
-  if (resolvable === undefined) throw new Error(`nothing was kept of ${conflictId}`);
-  const settle = { projectId: demo, conflictId: resolvable.conflict_id, note: 'as it is', principal: 'alice' };
-  expect(await far.resolveConflict(settle)).toMatchObject({ status: 'resolved', resolution_note: 'as it is' });
-  expect(await seen(() => far.resolveConflict(settle))).toEqual(await seen(() => near.resolveConflict(settle)));
-  const retired = { projectId: demo, proposalId: bound.proposalId, status: 'canceled' as const };
-  expect(await far.retireConflicts(retired)).toBe(found.length - 1);
-  expect(await far.retireConflicts(retired)).toBe(0);
-
-  const output = {
-    ...{ projectId: demo, refName: topic, headChangesetId: head, baseChangesetId: root.changeset_id },
-    ...{ proposedTargetRef: main, mergeProposalId: testProposal, unresolvedConflicts: found },
-  };
-  const recorded = await far.recordOutputManifest(output);
-  expect(await far.recordOutputManifest(output)).toEqual(recorded);
-  const pin = { projectId: demo, refName: refName(topic), limit: 5, actorId: 'alice' };
-  expect(await far.pinContext(pin)).toEqual(await near.pinContext(pin));
-  await expect(temp.lethe.verifyChain(demo)).resolves.toMatchObject({ ok: true });
-});
 
 async function refusalOf(ask: () => Promise<unknown>): Promise<unknown> {
   return ask().then(
@@ -354,6 +171,40 @@ test('T155 over a socket as over a port', async () => {
   const { store, hosts } = await openThrough((_incoming, _response, pass) => pass(), 'socket');
   expect(await store.getProject(demo)).toMatchObject({ project_id: 'demo' });
   expect([...hosts]).toEqual([`localhost:${bindDefault.port}`]);
+});
+
+test('T155 over HTTPS, with a certificate that is trusted and with no other', async () => {
+  const read = (name: string): string => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+  const heard: (string | undefined)[] = [];
+  const server = createTlsServer({ key: read('key'), cert: read('cert') }, (incoming, response) => {
+    heard.push(`${incoming.url} ${incoming.headers.authorization}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"projects":[]}');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  const origin = `https://localhost:${typeof bound === 'string' ? '' : bound?.port}`;
+  const ask = async (): Promise<unknown> => {
+    const client = openLetheClient({
+      upstream: { address: { kind: 'url', origin, basePath: '/lethe' }, key },
+      mergeKey: { id: 'k1', key: testMergeKey },
+      onEvents: () => undefined,
+      monotonicMs: () => 0,
+      times: { answerMs: 5_000, againMs: [] },
+    });
+    const answer = await seen(() => client.store.listProjects());
+    client.close();
+    return answer;
+  };
+  const trusted = getCACertificates('default');
+  onTestFinished(() => {
+    setDefaultCACertificates(trusted);
+    server.close();
+  });
+  expect(await ask()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect(heard).toEqual([]);
+  setDefaultCACertificates([...trusted, read('cert')]);
+  expect(await ask()).toEqual([]);
+  expect(heard).toEqual([`/lethe/api/memory/projects Bearer ${key}`]);
 });
 
 test('T155 a wrong key, a wrong place and what is no store are told apart, and say no secret', async () => {
