@@ -16,6 +16,7 @@ import {
   now,
   openMergeWorld,
   proposeHead,
+  request,
 } from './merge-world.ts';
 
 let beforeFiling: (store: MemoryStorePort) => Promise<void>;
@@ -93,6 +94,52 @@ describe('reverting', () => {
     expect(acceptedInMain(world)).toEqual(before);
     await approveAndMerge(world, await revert({ changesetId: back.resultingChangesetId }));
     expect(acceptedInMain(world)).toEqual(after);
+  });
+
+  test('C91 a revert is reverted, and that again, as often as one likes; so is the undoing of a move', async () => {
+    const states = [acceptedInMain(world)];
+    const head = await land(world, [correct('m', { content: 'new' }), supersede('n'), addAs('k', 'more')]);
+    states.push(acceptedInMain(world));
+    let last = head.changeset_id;
+    for (let times = 0; times < 4; times += 1) {
+      const filed = await revert({ changesetId: last });
+      await approveAndMerge(world, filed);
+      last = filed.head_changeset_id;
+      expect(acceptedInMain(world)).toEqual(states[times % 2]);
+    }
+    let move = {
+      expectedHead: mainHead(world),
+      newHead: (await land(world, [correct('k', { content: 'x' })])).changeset_id,
+    };
+    for (const wanted of ['more', 'x', 'more']) {
+      const filed = await revert(move);
+      await approveAndMerge(world, filed);
+      move = { expectedHead: move.newHead, newHead: mainHead(world) };
+      expect(inMain(world, 'k').content).toBe(wanted);
+    }
+  });
+
+  test('C91 of a cherry-pick, what was picked is taken back, and its branch can still bring all of it', async () => {
+    const before = acceptedInMain(world);
+    const head = await branchWith(world, [addAs('x', 'picked'), addAs('y', 'left'), correct('m', { content: 'new' })]);
+    const picked = await world.charon.charon.propose(
+      world.author,
+      request(world, head, { selectedOps: [0, 2] }),
+      keyed(world.author, 'memory.merge_propose'),
+    );
+    const { resultingChangesetId } = await approveAndMerge(world, picked);
+    await approveAndMerge(world, await revert({ changesetId: resultingChangesetId }));
+    expect(acceptedInMain(world)).toEqual(before);
+    const whole = await proposeHead(world, head);
+    // What main took back and the branch still says is asked, not decided.
+    expect(whole.conflicts.flatMap(({ details }) => details?.memory_ids).toSorted()).toEqual(['m', 'x']);
+    for (const { conflict_key: key } of whole.conflicts)
+      await world.charon.charon.draftResolution(world.owner, whole.proposal_id, {
+        conflict_key: key,
+        choice: 'theirs',
+      });
+    await approveAndMerge(world, whole);
+    expect(acceptedInMain(world)).toMatchObject({ x: 'picked', y: 'left', m: 'new' });
   });
 
   test('C91 the undoing of a move takes back everything from its expected head to its new head', async () => {
