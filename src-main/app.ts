@@ -217,6 +217,7 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
     commands,
     charon,
     ledger: opened.gate,
+    oauth: charon.oauth,
     clock,
     ids,
     log,

@@ -23,6 +23,7 @@ import type {
 } from '../../src-preload/contract/proposal.ts';
 import type { FileCheck } from '../sqlite/check-file.ts';
 import type { Ltx } from './ltx-api.ts';
+import type { Oauth } from './oauth-api.ts';
 import type { RevertInput } from './revert.ts';
 import type { RecordedSubject } from './rules/audit-entry.ts';
 import type { ProvenCaller } from './rules/caller.ts';
@@ -96,6 +97,8 @@ export interface Charon {
   ownerCaller(door: Door): Caller;
   /** Who may come in to the memory ledger. */
   readonly ltx: Ltx;
+  /** Programs that sign in (`charon.md` §2). */
+  readonly oauth: Oauth;
   /** Of an obol, or of a key or session of the memory ledger. Constant work for every bad token; undefined for unknown, expired, revoked, other audience, and disabled principal alike. */
   authenticate(token: string, door: Door): Caller | undefined;
   /** Last use, kept at most once a minute; never throws. */

@@ -10,6 +10,7 @@ import { ltxVerbs } from './ltx.ts';
 import { authenticateLtx } from './ltx-keys.ts';
 import { mergeProposal } from './merge.ts';
 import { settleMerges } from './merge-settle.ts';
+import { oauthVerbs } from './oauth.ts';
 import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
 import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
@@ -46,6 +47,7 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
       token.startsWith('ltx_') ? authenticateLtx(context, token, door) : authenticate(context, token, door),
     noteUse: createUseKeeper(context, updateLastUse),
     ltx: ltxVerbs(context),
+    oauth: oauthVerbs(context),
     requireScope,
     requireGrant,
     requireOwnedRef,

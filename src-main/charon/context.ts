@@ -18,6 +18,7 @@ import type { MemoryStorePort } from './store-port.ts';
 /** The keys of Charon (`charon.md` §2), 32 bytes each, given by the home. */
 export interface CharonKeys {
   readonly obol: Buffer;
+  readonly oauth: Buffer;
   readonly ledger: MacKey;
   /** Signs merge envelopes; the store knows it by its id. */
   readonly mergeSigning: MacKey;

@@ -6,9 +6,10 @@ import { settingMac, verifySetting } from './rules/setting-mac.ts';
 import { findSetting, upsertSetting } from './tables/settings.ts';
 
 /** The switches that matter for security, by the name that each is stored under. */
-type Switch = 'owner_self_merge' | 'ledger_open_registration';
+type Switch = 'owner_self_merge' | 'ledger_open_registration' | 'oauth_enabled';
 const ownerSelfMergeName: Switch = 'owner_self_merge';
 const openRegistrationName: Switch = 'ledger_open_registration';
+const oauthEnabledName: Switch = 'oauth_enabled';
 
 /**
  * May the owner merge the owner's own proposal at the owner's doors (`charon.md` §4)? A value that is missing or does not
@@ -29,6 +30,20 @@ export function setOpenRegistration(context: CharonContext, on: boolean): Promis
   return write(context, (db) =>
     storeSwitch(db, openRegistrationName, { homeId, macKey: keys.ledger, nowMs: context.clock.nowMs(), on }),
   );
+}
+
+/** May programs ask to sign in (`charon.md` §2)? Counts as off likewise. */
+export function oauthEnabled(context: CharonContext): boolean {
+  return isOn(context, oauthEnabledName);
+}
+
+/** Turns that on or off. */
+export function setOauthEnabled(context: CharonContext, on: boolean): Promise<void> {
+  const { homeId, keys } = context;
+  return write(context, (db, emit) => {
+    storeSwitch(db, oauthEnabledName, { homeId, macKey: keys.ledger, nowMs: context.clock.nowMs(), on });
+    emit({ kind: 'oauth_changed' });
+  });
 }
 
 function isOn(context: CharonContext, name: Switch): boolean {

@@ -126,9 +126,10 @@ function countOutcome(
 
 /**
  * A credential as entries name it. The ledger has one kind for every bearer; of those of the memory ledger the id says more:
- * `ltx_<id>`, `ltx_sub_<id>` or `ltx_session_<id>`.
+ * `ltx_<id>`, `ltx_sub_<id>` or `ltx_session_<id>`; an access by OAuth is `oauth_<id>`.
  */
 export function credentialOf({ credential }: Caller): Pick<AuditSubject, 'credentialKind' | 'credentialId'> {
+  if (credential.kind === 'oauth') return { credentialKind: 'obol', credentialId: `oauth_${credential.id}` };
   if (credential.kind !== 'ltx') return { credentialKind: credential.kind, credentialId: credential.id };
   const use = credential.key === 'root' ? '' : credential.key === 'session' ? 'session_' : 'sub_';
   return { credentialKind: 'obol', credentialId: `ltx_${use}${credential.id}` };

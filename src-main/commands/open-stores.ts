@@ -55,7 +55,7 @@ export async function openStores(options: {
     path: paths.charonDb,
     anchorPath: paths.anchor,
     quotas: quotasOf(home.settings.limits),
-    keys: { obol: keys.obol, ledger: keys.ledger, mergeSigning: keys.merges.signing },
+    keys: { obol: keys.obol, oauth: keys.oauth, ledger: keys.ledger, mergeSigning: keys.merges.signing },
     store: letheAdapter(getStore),
   });
   try {

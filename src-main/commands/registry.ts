@@ -11,6 +11,7 @@ import { ledgerOwnerCommands } from './ledger-owner.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryStateCommands } from './memory-state.ts';
 import { memoryWriteCommands } from './memory-write.ts';
+import { oauthCommands } from './oauth.ts';
 import { obolCommands } from './obols.ts';
 import { principalCommands } from './principals.ts';
 import { projectCommands } from './projects.ts';
@@ -31,6 +32,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     refCommands,
     principalCommands,
     obolCommands,
+    oauthCommands,
     auditCommands,
     reconcileCommands,
     engineCommands,

@@ -1,6 +1,7 @@
 import { addLedgerVerbs } from './cli-ledger.ts';
 import { addLtxVerbs } from './cli-ltx.ts';
 import { addMcp } from './cli-mcp.ts';
+import { addOauthVerbs } from './cli-oauth.ts';
 import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
 import { addProposalVerbs } from './cli-proposals.ts';
@@ -28,6 +29,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addMcp(program);
   addPrincipalVerbs(program);
   addObolVerbs(program);
+  addOauthVerbs(program);
   addLtxVerbs(program);
   addProposalVerbs(program);
   addLedgerVerbs(program);

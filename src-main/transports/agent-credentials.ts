@@ -25,6 +25,8 @@ export interface AgentCredentials {
   charge(caller: Caller, count: number): void;
 }
 
+/** Three parts with dots: a JWT. No other token of ours has a dot. */
+const accessPattern = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const bearerPattern = /^Bearer ([A-Za-z0-9._~+/=-]{1,512})$/i;
 
 /** Bearer → principal. A good credential is looked at first, so that a flood of bad ones locks nobody out. */
@@ -33,6 +35,8 @@ export function agentCredentials(options: {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly limits: CredentialLimits;
+  /** Whose an access token is that came by signing in; left out, nobody signs in at this door. */
+  readonly accessCaller?: ((token: string) => Caller | undefined) | undefined;
 }): AgentCredentials {
   const { charon, clock, ids, limits } = options;
   const failures = tokenBucket(limits.failed, clock);
@@ -46,11 +50,18 @@ export function agentCredentials(options: {
     if (waitMs > 0) throw rateLimited('This principal calls faster than its limit.', waitMs);
   }
 
+  /** What signing in gives is for `/mcp` alone: that is the resource that it names. */
+  function callerOf(token: string, request: FastifyRequest): Caller | undefined {
+    if (token === '') return undefined;
+    if (!accessPattern.test(token)) return charon.authenticate(token, 'agent');
+    return request.routeOptions.url === '/mcp' ? options.accessCaller?.(token) : undefined;
+  }
+
   return {
     charge,
     authenticate(request) {
       const token = bearerOf(request);
-      const caller = token === '' ? undefined : charon.authenticate(token, 'agent');
+      const caller = callerOf(token, request);
       if (caller === undefined) {
         const waitMs = failures.take(1);
         if (waitMs > 0) throw rateLimited('Too many requests with credentials that are not good.', waitMs);

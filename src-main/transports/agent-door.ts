@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../base/clock.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import type { Oauth } from '../charon/oauth-api.ts';
 import type { Commands } from '../commands/api.ts';
 import type { LedgerGate } from '../commands/ledger-gate.ts';
 import type { Limits } from '../home/limits.ts';
@@ -28,8 +29,9 @@ import { ledgerRefusalOf } from './ledger-http/refusal.ts';
 import { listenOnLoopback, proveSelf } from './listen.ts';
 import { openMcp } from './mcp.ts';
 import { createMcpRoute } from './mcp-route.ts';
+import { addOauthDoor, oauthTokenPath, resourceOf } from './oauth.ts';
 import type { Liveness } from './port-holder.ts';
-import { addressesOf, decideGuard, type OwnAddresses } from './request-guard.ts';
+import { addressesOf, type BodyType, decideGuard, type OwnAddresses } from './request-guard.ts';
 import type { Rate } from './token-bucket.ts';
 
 /** Every limit of the agent door (`charon.md` §3). Counts; times in milliseconds. */
@@ -77,6 +79,8 @@ export interface AgentDoorOptions {
   readonly charon: CredentialJudge;
   /** What the memory ledger is asked without a credential; left out, the door has no `/v1`. */
   readonly ledger?: LedgerGate | undefined;
+  /** Signing in with OAuth; left out, this door has none. */
+  readonly oauth?: Oauth | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
@@ -107,7 +111,10 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const limits = { ...agentDoorLimitsDefault, ...options.limits };
   const ids = options.ids ?? systemIds();
   const nonce = ids.randomBytes(16).toString('hex');
-  const credentials = agentCredentials({ charon, clock, ids, limits });
+  const { oauth } = options;
+  let origin = '';
+  const accessCaller = oauth && ((token: string) => oauth.authenticate(token, resourceOf(origin), 'agent'));
+  const credentials = agentCredentials({ charon, clock, ids, limits, accessCaller });
   const mcp = openMcp({ commands, version, ids, log, streamsMax: limits.streamsMax });
   let ours: OwnAddresses = addressesOf([], 0);
 
@@ -115,7 +122,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const server = createDoorServer({
     times: limits,
     log,
-    guard: (request) => decideGuard(guardedPart(request), ours, false),
+    guard: (request) => decideGuard(guardedPart(request), ours, false, bodyTypeAt(request.originalUrl, options.oauth)),
     part,
   });
   const liveness: Liveness = { product: 'memory-git', live: true, nonce, version };
@@ -143,7 +150,10 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     refuse: (reply, fault) =>
       sendFault(reply, fault, part?.has(reply.request.originalUrl) === true ? part.refusalOf : undefined),
   });
-  const mcpRoute = createMcpRoute({ credentials, mcp, requests, limits, url: 'http://127.0.0.1/mcp' });
+  if (oauth !== undefined) addOauthDoor(server, { oauth, origin: () => origin, clock, rate: limits.strangers });
+  const challenge = (): string =>
+    oauth?.enabled() === true ? `, resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` : '';
+  const mcpRoute = createMcpRoute({ credentials, mcp, requests, limits, challenge, url: 'http://127.0.0.1/mcp' });
   server.addHook('preClose', async () => mcpRoute.endStreams());
   server.route({ method: ['GET', 'POST', 'DELETE'], url: '/mcp', onRequest: mcpRoute.admit, handler: mcpRoute.serve });
 
@@ -156,6 +166,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   const port = await listenOnLoopback(server, options.port);
   ours = addressesOf(ownNames, port);
   const url = `http://127.0.0.1:${port}`;
+  origin = url;
   const mcpUrl = `${url}/mcp`;
   const close = async (): Promise<void> => {
     await closeDoor(server);
@@ -168,6 +179,12 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
     throw error;
   }
   return { url, mcpUrl, ledgerUrl: gate === undefined ? null : url, port, nonce, close };
+}
+
+/** While nobody can sign in, its one path that takes a form is as unknown as any other. */
+function bodyTypeAt(url: string, oauth: Oauth | undefined): BodyType {
+  const isForm = url.split('?', 1)[0] === oauthTokenPath && oauth?.enabled() === true;
+  return isForm ? 'application/x-www-form-urlencoded' : 'application/json';
 }
 
 /** Questions that come while one is being answered share its answer; a question that fails is an unready engine. */

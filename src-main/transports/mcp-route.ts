@@ -27,6 +27,8 @@ export function createMcpRoute(options: {
   /** What all requests of the door share. */
   readonly requests: Places;
   readonly limits: { readonly streamsMax: number; readonly stallTimeoutMs: number };
+  /** What a 401 says beside its realm: where to sign in, when that is on. */
+  readonly challenge: () => string;
   readonly url: string;
 }): McpRoute {
   const { credentials, mcp, limits, requests } = options;
@@ -45,7 +47,7 @@ export function createMcpRoute(options: {
         requests.enter(reply, caller.principal.principal_id);
       } catch (error) {
         if (error instanceof Fault && error.code === 'UNAUTHENTICATED')
-          reply.header('www-authenticate', 'Bearer realm="Memory Git"');
+          reply.header('www-authenticate', `Bearer realm="Memory Git"${options.challenge()}`);
         throw error;
       }
     },

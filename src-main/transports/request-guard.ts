@@ -15,6 +15,9 @@ export interface GuardedRequest {
   readonly contentTypes: readonly string[];
 }
 
+/** What the body of a POST may be; a form at one path only, where a protocol has it so. */
+export type BodyType = 'application/json' | 'application/x-www-form-urlencoded';
+
 const admittedFetchSites: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /** Every value of one header out of Node's alternating list of names and values; Node's own object hides doubles. */
@@ -34,7 +37,12 @@ export function addressesOf(names: readonly string[], port: number): OwnAddresse
  * owner page, which wants its own `Origin` on anything but GET (T44).
  * Returns the refusal: HOST_REFUSED, ORIGIN_REFUSED or CONTENT_TYPE_REFUSED.
  */
-export function decideGuard(request: GuardedRequest, ours: OwnAddresses, originNeeded: boolean): Fault | undefined {
+export function decideGuard(
+  request: GuardedRequest,
+  ours: OwnAddresses,
+  originNeeded: boolean,
+  bodyType: BodyType = 'application/json',
+): Fault | undefined {
   const [host] = request.hosts;
   if (request.hosts.length !== 1 || host === undefined || !ours.hosts.has(host.toLowerCase())) {
     return new Fault(
@@ -51,12 +59,12 @@ export function decideGuard(request: GuardedRequest, ours: OwnAddresses, originN
   if (request.fetchSites.some((site) => !admittedFetchSites.has(site))) {
     return new Fault('ORIGIN_REFUSED', 'Requests that come from another site are not served.');
   }
-  return request.method === 'POST' ? decideContentType(request.contentTypes) : undefined;
+  return request.method === 'POST' ? decideContentType(request.contentTypes, bodyType) : undefined;
 }
 
-function decideContentType(contentTypes: readonly string[]): Fault | undefined {
+function decideContentType(contentTypes: readonly string[], bodyType: BodyType): Fault | undefined {
   const [contentType] = contentTypes;
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (contentTypes.length === 1 && mediaType === 'application/json') return undefined;
-  return new Fault('CONTENT_TYPE_REFUSED', 'The Content-Type of a POST must be application/json.');
+  if (contentTypes.length === 1 && mediaType === bodyType) return undefined;
+  return new Fault('CONTENT_TYPE_REFUSED', `The Content-Type of this POST must be ${bodyType}.`);
 }

@@ -39,6 +39,8 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('registration_changed'), registration_id: registrationIdSchema }),
   /** An agent wrote to its key-value memory, or the owner changed who has custody of it. */
   z.strictObject({ kind: z.literal('ledger_changed'), agent_id: ledgerAgentIdSchema }),
+  /** A program asked to sign in or was answered, an access was given or ended, or signing in was turned on or off. */
+  z.strictObject({ kind: z.literal('oauth_changed') }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
   z.strictObject({
     kind: z.literal('agent_called'),

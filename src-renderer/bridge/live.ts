@@ -46,6 +46,7 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
     'ledger.policies',
     'audit.tail',
   ],
+  oauth_changed: ['oauth.status', 'oauth.pending', 'oauth.grants', 'audit.tail'],
   principal_changed: ['principal.list', 'ltx.list', 'ledger.agents', 'obol.list', 'audit.tail', 'engine.status'],
   agent_called: ['engine.status', 'principal.list', 'obol.list', 'ltx.list'],
 };

@@ -23,6 +23,7 @@ export function seededKey(seed: string): Buffer {
 
 export const testKeys: CharonKeys = {
   obol: seededKey('obol'),
+  oauth: seededKey('oauth'),
   ledger: { id: 'ledger-1', key: seededKey('ledger') },
   mergeSigning: { id: 'k1', key: testMergeKey },
 };

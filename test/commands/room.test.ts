@@ -35,7 +35,7 @@ async function intents(engine: TempEngine): Promise<readonly string[]> {
   return entries.filter(({ phase }) => phase === 'intent').map(({ command }) => command);
 }
 
-test('P50 a branch beyond the quota leaves no intent and no branch; one that failed does not count', async () => {
+test('P80 a branch beyond the quota leaves no intent and no branch; one that failed does not count', async () => {
   const { engine, agent, branch } = await begin({ limits: { refs: 2 } });
   await engine.run(agent, 'memory.branch_create', branch('one'));
   expect((await engine.refusal(agent, 'memory.branch_create', branch('one'))).code).toBe('REF_EXISTS');
@@ -56,7 +56,7 @@ test('P50 a branch beyond the quota leaves no intent and no branch; one that fai
   await engine.run(another, 'memory.branch_create', { ...branch('x'), ref_name });
 });
 
-test('P50 what is sent to be written counts; reads and repeated requests need no room, nor does the owner', async () => {
+test('P80 what is sent to be written counts; reads and repeated requests need no room, nor does the owner', async () => {
   const { engine, agent, branch, root } = await begin({ limits: { payload_bytes_per_day: 2_000 } });
   const { ref_name } = await engine.run(agent, 'memory.branch_create', branch('one'));
   const first = commit(root, ref_name, 'key-1', 'short');
@@ -72,7 +72,7 @@ test('P50 what is sent to be written counts; reads and repeated requests need no
   await engine.run(engine.owner, 'principal.reconcile', { name: 'y'.repeat(120), profile: 'readonly', project: '*' });
 });
 
-test('P51 with too little free disk nothing is added; reading and taking rights away go on', async () => {
+test('P81 with too little free disk nothing is added; reading and taking rights away go on', async () => {
   let free = 1_000;
   const { engine, agent, branch } = await begin({ disk: { freeBytes: () => free, freeBytesMin: 1_000 } });
   free = 999;
@@ -93,7 +93,7 @@ test('P51 with too little free disk nothing is added; reading and taking rights 
   expect((await engine.refusal(agent, 'memory.branch_create', branch('one'))).code).toBe('PRINCIPAL_DISABLED');
 });
 
-test('P51 the disk is asked at most once a second; one that does not say counts as having room', () => {
+test('P81 the disk is asked at most once a second; one that does not say counts as having room', () => {
   let nowMs = 0;
   const there = freeDisk(tempFolder(), () => nowMs);
   const first = there();

@@ -50,6 +50,9 @@ describe('the command table', () => {
       'principal.revoke_grant',
       'obol.mint',
       'obol.revoke',
+      'oauth.set_enabled',
+      'oauth.approve',
+      'oauth.revoke',
       'custody.open',
       'custody.close',
       'registration.approve',
@@ -75,7 +78,7 @@ describe('the command table', () => {
       z.toJSONSchema(row.output, { io: 'output' }),
     ]);
     const digest = createHash('sha256').update(JSON.stringify(shapes)).digest('hex').slice(0, 16);
-    expect(digest).toMatchInlineSnapshot(`"240a329fe2055190"`);
+    expect(digest).toMatchInlineSnapshot(`"fb05d1c662cc6baa"`);
   });
 });
 

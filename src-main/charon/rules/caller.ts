@@ -1,6 +1,7 @@
 import type { Door } from '../../../src-preload/contract/audit.ts';
 import type { ObolId } from '../../../src-preload/contract/ids.ts';
 import type { LtxKeyKind } from '../../../src-preload/contract/ltx.ts';
+import type { OauthGrantId } from '../../../src-preload/contract/oauth.ts';
 import type { Principal, Scope } from '../../../src-preload/contract/principal.ts';
 
 /** A key of the memory ledger, or the session of an hour that a passport opened; `id` is its public half. */
@@ -13,6 +14,7 @@ export interface ProvenCaller {
   readonly credential:
     | { readonly kind: 'obol'; readonly id: ObolId }
     | LtxCredential
+    | { readonly kind: 'oauth'; readonly id: OauthGrantId }
     | { readonly kind: 'owner'; readonly id: string };
   readonly door: Door;
 }

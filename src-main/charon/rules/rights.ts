@@ -3,6 +3,7 @@ import { type LtxKeyId, ltxKeyIdSchema } from '../../../src-preload/contract/ltx
 import type { Profile, Scope } from '../../../src-preload/contract/principal.ts';
 import { Fault } from '../../base/fault.ts';
 import type { ProvenCaller } from './caller.ts';
+import { scopesByOauth } from './oauth.ts';
 import { scopesOf } from './profiles.ts';
 
 /** True for the owner principal entering through one of the owner's doors; no bearer can be that (`charon.md` §1). */
@@ -10,9 +11,10 @@ export function isOwner(caller: ProvenCaller): boolean {
   return caller.credential.kind === 'owner' && caller.principal.profile === 'owner' && caller.door !== 'agent';
 }
 
-/** What a profile allows through a credential: a key of the memory ledger never more than that ledger (`ledger.md` §1). */
+/** What a profile allows through a credential: a key of the memory ledger never more than that ledger (`ledger.md` §1), an access by OAuth never review, merge and trusted writes. */
 export function scopesOfCredential(profile: Profile, credential: ProvenCaller['credential']): readonly Scope[] {
   const held = scopesOf(profile);
+  if (credential.kind === 'oauth') return scopesByOauth(held);
   if (credential.kind !== 'ltx') return held;
   return held.filter((scope) => scope === 'ledger.read' || (scope === 'ledger.write' && credential.key !== 'read'));
 }

@@ -189,7 +189,10 @@ export const ledgerCommands = [
       agent_name: z.string(),
       owner_identifier: z.string().nullable(),
       created_at: timestampSchema,
-      key: z.strictObject({ kind: z.enum([...ltxKeyKindSchema.options, 'session', 'obol', 'owner']), id: z.string() }),
+      key: z.strictObject({
+        kind: z.enum([...ltxKeyKindSchema.options, 'session', 'obol', 'oauth', 'owner']),
+        id: z.string(),
+      }),
       passport: z.strictObject({ did: passportSchema.shape.did, revoked: z.boolean() }).nullable(),
       usage,
     }),

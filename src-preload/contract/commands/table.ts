@@ -4,6 +4,7 @@ import { ledgerCommands } from './ledger.ts';
 import { ledgerOwnerCommands } from './ledger-owner.ts';
 import { memoryReadCommands } from './memory-read.ts';
 import { memoryWriteCommands } from './memory-write.ts';
+import { oauthCommands } from './oauth.ts';
 import { operationCommands } from './operations.ts';
 import { ownerCommands } from './owner.ts';
 
@@ -13,6 +14,7 @@ export const commandTable = [
   ...memoryWriteCommands,
   ...ledgerCommands,
   ...ownerCommands,
+  ...oauthCommands,
   ...ledgerOwnerCommands,
   ...operationCommands,
   ...importCommands,
