@@ -167,7 +167,17 @@ test('T156 two agents work over a store in another process, which is killed in t
   expect(advances.map(({ merge_proposal_id: id }) => id).toSorted()).toEqual([first.id, second.id].toSorted());
   expect(await store.ask('/memory/demo/verify')).toMatchObject({ ok: true, findings: [] });
   expect(await json(['ledger', 'verify'], home)).toMatchObject({ ok: true, findings: [] });
+  // What walks through memory itself is the business of the store's own home.
+  expect(await json(['reconcile'], home)).toMatchObject({
+    ok: true,
+    checks: expect.arrayContaining([
+      expect.objectContaining({ name: 'projects', notes: [expect.stringContaining('another process')] }),
+      expect.objectContaining({ name: 'advances', notes: [expect.stringContaining('another process')] }),
+    ]),
+  });
   expect(await engine.stop('SIGTERM')).toBe(0);
+  const imported = await runProgram('lethe', ['import', '--dry-run', '/nowhere.db', '--home', home], { env });
+  expect([imported.code, imported.stderr]).toEqual([1, expect.stringContaining('CHARON_UPSTREAM')]);
   // The engine's own home holds no memory.
   expect((await runProgram('lethe', ['verify-chain', 'demo', '--home', home])).code).toBe(1);
 });

@@ -164,7 +164,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-const awayText = 'The store of CHARON_UPSTREAM cannot be reached. Start it, or look whether its address is right.';
+const awayText =
+  'The store of CHARON_UPSTREAM cannot be reached, or went away before it answered. Start it, or look whether its address is right. A write may have been carried out: look before you repeat it.';
 const silentText =
   'The store of CHARON_UPSTREAM did not answer in time. A write may have been carried out: look before you repeat it.';
 
