@@ -183,6 +183,16 @@ test('a value over 524 288 bytes is refused, and the puts before it in the batch
   expect((await store.search(['a'])).map(({ key }) => key)).toEqual(['1']);
 });
 
+test('a value that is nested over 64 levels is refused', async () => {
+  const { store } = await openBoth();
+  const nested = (levels: number): Record<string, unknown> =>
+    JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  await store.put(['a'], 'k', nested(60));
+  const refused = { name: 'LedgerRefusedError', code: 'VALIDATION_ERROR', status: 422 };
+  await expect(store.put(['a'], 'k', nested(66))).rejects.toMatchObject(refused);
+  expect((await store.get(['a'], 'k'))?.value).toEqual(nested(60));
+});
+
 test('with a time to live items end by themselves, and a put without one keeps them', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
