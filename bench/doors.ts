@@ -26,7 +26,7 @@ const events = createEventHub(log);
 const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });
 const commands = createCommands({
   files: lethe,
-  ...{ lethe, charon, ledger, events, clock, ids, log },
+  ...{ lethe, charon, ledger, events, clock, ids, log, keyRing: home.keyRing },
   metrics: createMetrics(() => charon.audit.backlog()),
   monotonicMs: () => performance.now(),
   recoveryReadonly: false,

@@ -159,6 +159,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     clock,
     monotonicMs: () => performance.now(),
     ids,
+    keyRing: home.keyRing,
     log,
     recoveryReadonly: home.recovery,
     disk: {

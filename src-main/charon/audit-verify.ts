@@ -35,6 +35,9 @@ interface Walk {
   checked: number;
   unverifiable: number;
   sawKey: boolean;
+  /** The MAC key of the last entry, and those that were replaced before it. */
+  keyId: string | undefined;
+  readonly replaced: Set<string>;
   readonly findings: { where: string; problem: string }[];
   readonly open: Map<string, number[]>;
 }
@@ -44,7 +47,16 @@ interface Walk {
  * bad entry is the first finding. Never throws for what it finds; reads nothing but the ledger.
  */
 export async function verifyLedger(options: LedgerVerification): Promise<VerifyReport> {
-  const walk: Walk = { head: emptyHead, checked: 0, unverifiable: 0, sawKey: false, findings: [], open: new Map() };
+  const walk: Walk = {
+    head: emptyHead,
+    checked: 0,
+    unverifiable: 0,
+    sawKey: false,
+    keyId: undefined,
+    replaced: new Set(),
+    findings: [],
+    open: new Map(),
+  };
   const anchor = anchorCheck(walk);
   const known = anchorState(options.db);
   const size = await anchorSize(options.anchorPath);
@@ -77,13 +89,21 @@ function checkRow(walk: Walk, seq: number, entry: AuditEntry | undefined, keys: 
   const problem = checkEntry(entry, walk.head, keys);
   if (problem === 'mac_key_absent' && !walk.sawKey) walk.unverifiable += 1;
   else if (problem !== undefined) add(walk, where, problems[problem]);
-  if (keys.has(entry.mac_key_id) && !walk.sawKey) {
-    walk.sawKey = true;
-    if (walk.unverifiable > 0 && entry.command !== 'audit.key_started')
-      add(walk, where, 'a new MAC key begins without saying so');
-  }
+  walk.sawKey ||= keys.has(entry.mac_key_id);
+  followKey(walk, where, entry);
   trackIntent(walk, entry);
   walk.head = { seq, hash: entry.entry_hash };
+}
+
+/** A MAC key begins with an entry that says so, and one that was replaced never comes back. */
+function followKey(walk: Walk, where: string, { mac_key_id: keyId, command }: AuditEntry): void {
+  if (walk.keyId === keyId) return;
+  if (walk.keyId !== undefined) {
+    if (command !== 'audit.key_started') add(walk, where, 'a new MAC key begins without saying so');
+    if (walk.replaced.has(keyId)) add(walk, where, 'a MAC key that was replaced is used again');
+    walk.replaced.add(walk.keyId);
+  }
+  walk.keyId = keyId;
 }
 
 function trackIntent(walk: Walk, entry: AuditEntry): void {

@@ -27,6 +27,8 @@ export interface AuditOptions {
   readonly batch: Batch<EngineEvent>;
   readonly clock: Clock;
   readonly macKey: MacKey;
+  /** Keys of before, by id, which verify. */
+  readonly earlierKeys: ReadonlyMap<string, Buffer>;
   readonly anchor: Anchor;
   readonly anchorPath: string;
   readonly log: Log;
@@ -89,7 +91,7 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     verify: async (): Promise<VerifyReport> => {
       const anchoredSeq = auditHead(db).seq;
       await flush().catch(anchoring.now);
-      const keys = new Map([[macKey.id, macKey.key]]);
+      const keys = new Map([...options.earlierKeys, [macKey.id, macKey.key]]);
       const report = await verifyLedger({ db, keys, anchorPath: options.anchorPath, anchoredSeq });
       const waiting = queue.backlog();
       return waiting === 0

@@ -18,8 +18,12 @@ import type { MemoryStorePort } from './store-port.ts';
 /** The keys of Charon (`charon.md` §2), 32 bytes each, given by the home. */
 export interface CharonKeys {
   readonly obol: Buffer;
+  /** Obol keys before it, under which older tokens stay good. */
+  readonly earlierObols?: readonly Buffer[] | undefined;
   readonly oauth: Buffer;
   readonly ledger: MacKey;
+  /** Ledger keys before it, by id: they verify the entries that name them. */
+  readonly earlierLedgers?: ReadonlyMap<string, Buffer> | undefined;
   /** Signs merge envelopes; the store knows it by its id. */
   readonly mergeSigning: MacKey;
 }

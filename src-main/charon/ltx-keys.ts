@@ -18,11 +18,12 @@ import {
   tokenUseOf,
 } from './rules/ltx-token.ts';
 import { requireRootKey, scopesOfCredential } from './rules/rights.ts';
-import { audienceOf, provesToken, tokenMac } from './rules/token.ts';
+import { audienceOf, tokenMac } from './rules/token.ts';
 import { findStoredKey, insertKey, updateKeyRevoked, withoutMac } from './tables/ltx-keys.ts';
 import { findSession } from './tables/ltx-sessions.ts';
 import { findPassport } from './tables/passports.ts';
 import { findPrincipal } from './tables/principals.ts';
+import { provesUnderAny } from './token-keys.ts';
 
 /** Stands in for the row of a token that nobody has, so that refusing it costs the same. */
 const noId = '0'.repeat(ltxIdBytes * 2);
@@ -113,8 +114,8 @@ export function authenticateLtx(context: CharonContext, token: string, door: Doo
   const { db, clock } = context;
   const named = parseLtxToken(token);
   const stored = findStored(context, named);
-  const proven = provesToken(
-    context.keys.obol,
+  const proven = provesUnderAny(
+    context.keys,
     named === undefined ? '' : token,
     audienceOf(context.homeId),
     stored?.mac ?? noMac,
@@ -131,7 +132,7 @@ export function wasRevoked(context: CharonContext, token: string): boolean {
   const named = parseLtxToken(token);
   if (named === undefined || named.use === 'session' || named.use === 'poll') return false;
   const stored = findStoredKey(context.db, named.id);
-  const proven = provesToken(context.keys.obol, token, audienceOf(context.homeId), stored?.token_mac ?? noMac);
+  const proven = provesUnderAny(context.keys, token, audienceOf(context.homeId), stored?.token_mac ?? noMac);
   return proven && stored !== undefined && stored.revoked_at !== null;
 }
 

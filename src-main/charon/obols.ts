@@ -15,11 +15,11 @@ import {
   obolIdBytes,
   obolSecretBytes,
   parseToken,
-  provesToken,
   tokenMac,
 } from './rules/token.ts';
 import { findObol, findStoredObol, insertObol, type StoredObol, updateRevoked } from './tables/obols.ts';
 import { findPrincipal } from './tables/principals.ts';
+import { provesUnderAny } from './token-keys.ts';
 
 /** Stands in for the row of a token that nobody has, so that refusing it costs the same. */
 const noObol = obolIdSchema.parse('0'.repeat(obolIdBytes * 2));
@@ -82,7 +82,7 @@ export function authenticate(context: CharonContext, token: string, door: Door):
   const named = parseToken(token);
   const audience = audienceOf(context.homeId);
   const stored = findStoredObol(db, named ?? noObol);
-  const proven = provesToken(keys.obol, named === undefined ? '' : token, audience, stored?.token_mac ?? noMac);
+  const proven = provesUnderAny(keys, named === undefined ? '' : token, audience, stored?.token_mac ?? noMac);
   const principal = findPrincipal(db, stored?.principal_id ?? '');
   if (stored === undefined || principal === undefined || !proven) return undefined;
   if (!isLive(stored, clock.nowMs())) return undefined;

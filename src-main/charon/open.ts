@@ -13,7 +13,7 @@ import { charonMigrations } from './migrations/list.ts';
 import { makeOwner } from './principals.ts';
 import { formatHomeId } from './rules/home-id.ts';
 import { type Quotas, quotasDefault } from './rules/quota.ts';
-import { storeOwnerSelfMerge } from './settings.ts';
+import { renewSettings, storeOwnerSelfMerge } from './settings.ts';
 import type { MemoryStorePort } from './store-port.ts';
 import { anchorState } from './tables/anchor-state.ts';
 import { auditHead, findAuditEntry } from './tables/audit-entries.ts';
@@ -72,6 +72,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       batch,
       clock,
       macKey: keys.ledger,
+      earlierKeys: keys.earlierLedgers ?? new Map(),
       anchor,
       anchorPath: options.anchorPath,
       log,
@@ -79,6 +80,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
     if (anchor.wasCut)
       audit.noteSystem('audit.anchor_cut', 'the anchor file is shorter than what was written to it', []);
     await startKey(batch, audit.append, options, connection);
+    if (!options.readOnly) await batch.write((db) => renewSettings(db, keys, homeId));
     const context: CharonContext = {
       db: connection,
       batch,

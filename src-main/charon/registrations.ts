@@ -16,7 +16,7 @@ import { makePrincipal } from './principals.ts';
 import { formatListCursor, parseListCursor } from './rules/list-cursor.ts';
 import { parseLtxToken, registrationLifeMs } from './rules/ltx-token.ts';
 import { didOf, readPublicKey } from './rules/passport-key.ts';
-import { audienceOf, provesToken } from './rules/token.ts';
+import { audienceOf } from './rules/token.ts';
 import { openRegistration } from './settings.ts';
 import { insertPassport } from './tables/passports.ts';
 import { findPrincipalByName } from './tables/principals.ts';
@@ -31,6 +31,7 @@ import {
   listWaiting,
   type StoredRegistration,
 } from './tables/registrations.ts';
+import { provesUnderAny } from './token-keys.ts';
 
 /** After so long the one that is over the quota may ask again. Milliseconds. */
 const quotaWaitMs = 3_600_000;
@@ -191,8 +192,8 @@ function proveRegistration(
 ): StoredRegistration {
   const stored = findStoredRegistration(db, registrationId);
   const isPoll = parseLtxToken(pollToken)?.use === 'poll';
-  const proven = provesToken(
-    context.keys.obol,
+  const proven = provesUnderAny(
+    context.keys,
     isPoll ? pollToken : '',
     audienceOf(context.homeId),
     stored?.poll_mac ?? noMac,

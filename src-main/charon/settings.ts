@@ -1,9 +1,9 @@
 import { toTimestamp } from '../base/clock.ts';
 import type { WritableDb } from '../sqlite/driver.ts';
-import { type CharonContext, write } from './context.ts';
+import { type CharonContext, type CharonKeys, write } from './context.ts';
 import type { MacKey } from './rules/audit-entry.ts';
 import { settingMac, verifySetting } from './rules/setting-mac.ts';
-import { findSetting, upsertSetting } from './tables/settings.ts';
+import { findSetting, listSettings, upsertSetting } from './tables/settings.ts';
 
 /** The switches that matter for security, by the name that each is stored under. */
 type Switch = 'owner_self_merge' | 'ledger_open_registration' | 'oauth_enabled';
@@ -66,6 +66,17 @@ export function setOwnerSelfMerge(context: CharonContext, on: boolean): Promise<
 /** Writes the value under its MAC: also in the transaction that makes a home, where it is on. */
 export function storeOwnerSelfMerge(db: WritableDb, stored: StoredSwitch): void {
   storeSwitch(db, ownerSelfMergeName, stored);
+}
+
+/** Puts the MAC of the present ledger key under every setting that carries one of before: its value stays as it is. */
+export function renewSettings(db: WritableDb, keys: CharonKeys, homeId: string): void {
+  for (const { name, ...row } of listSettings(db)) {
+    const earlier = keys.earlierLedgers?.get(row.mac_key_id);
+    if (earlier === undefined || row.mac_key_id === keys.ledger.id) continue;
+    const setting = { name, value: row.value, changedAt: row.changed_at };
+    if (!verifySetting({ id: row.mac_key_id, key: earlier }, homeId, setting, row.mac, row.mac_key_id)) continue;
+    upsertSetting(db, name, { ...row, mac: settingMac(keys.ledger, homeId, setting), mac_key_id: keys.ledger.id });
+  }
 }
 
 interface StoredSwitch {

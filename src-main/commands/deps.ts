@@ -5,6 +5,7 @@ import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Caller, Charon } from '../charon/api.ts';
 import { scopesOfCredential } from '../charon/rules/rights.ts';
+import type { KeyRing } from '../home/key-ring.ts';
 import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
 import type { EventHub } from './events.ts';
@@ -33,6 +34,7 @@ export interface CommandDeps {
   /** Milliseconds that only ever grow, for durations. */
   readonly monotonicMs: () => number;
   readonly ids: Ids;
+  readonly keyRing: KeyRing;
   readonly log: Log;
   readonly recoveryReadonly: boolean;
   /** Hears how far a long command of this very process has come: a command line shows it. */

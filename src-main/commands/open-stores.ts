@@ -55,7 +55,14 @@ export async function openStores(options: {
     path: paths.charonDb,
     anchorPath: paths.anchor,
     quotas: quotasOf(home.settings.limits),
-    keys: { obol: keys.obol, oauth: keys.oauth, ledger: keys.ledger, mergeSigning: keys.merges.signing },
+    keys: {
+      obol: keys.obol,
+      earlierObols: keys.earlierObols,
+      oauth: keys.oauth,
+      ledger: keys.ledger,
+      earlierLedgers: keys.earlierLedgers,
+      mergeSigning: keys.merges.signing,
+    },
     store: letheAdapter(getStore),
   });
   try {
@@ -64,6 +71,7 @@ export async function openStores(options: {
       path: paths.letheDb,
       headSigner: keys.head,
       mergeKeys: keys.merges.verifying,
+      earlierMergeKeys: keys.merges.earlier,
       ownerPrincipal: charon.owner().principal_id,
       furtherMigrations: ledgerMigrations,
     });

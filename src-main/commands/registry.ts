@@ -5,6 +5,7 @@ import type { BoundCommand } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { engineCommands } from './engine.ts';
 import { importCommands } from './import.ts';
+import { keyCommands } from './keys.ts';
 import { ledgerCommands } from './ledger.ts';
 import { ledgerAccountCommands } from './ledger-account.ts';
 import { ledgerOwnerCommands } from './ledger-owner.ts';
@@ -35,6 +36,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     oauthCommands,
     auditCommands,
     reconcileCommands,
+    keyCommands,
     engineCommands,
     importCommands,
     ledgerCommands,

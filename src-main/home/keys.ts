@@ -1,5 +1,7 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { z } from 'zod';
+import { keyNames } from '../../src-preload/contract/commands/operations.ts';
+import { timestampSchema } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import { createSigner, type Signer } from '../canonical/signature.ts';
@@ -18,8 +20,12 @@ import { readTextIfThere, writePrivateFile } from './private-file.ts';
 /** Every key of a home, in memory only. Nothing of it is ever printed or logged. */
 export interface HomeKeys {
   readonly obol: Buffer;
+  /** Obol keys before it: tokens that were minted under them stay good. */
+  readonly earlierObols: readonly Buffer[];
   readonly oauth: Buffer;
   readonly ledger: NamedKey;
+  /** Ledger keys before it: they verify the entries that name them. */
+  readonly earlierLedgers: ReadonlyMap<string, Buffer>;
   readonly merges: MergeKeys;
   /** Signs the moves of refs (`lethe.md` §0.2). */
   readonly head: Signer & { readonly keyId: string };
@@ -38,10 +44,22 @@ const keysFileSchema = z.strictObject({
   merges: z.array(z.strictObject({ id: keyId, secret: secretText })).min(1),
   ledger: z.strictObject({ id: keyId, secret: secretText }),
   head: z.strictObject({ id: keyId, seed: secretText }),
+  /** What was replaced, oldest first; with its secret where that still verifies something. Merge secrets stay in `merges`. */
+  earlier: z
+    .array(
+      z.strictObject({
+        name: z.enum(keyNames),
+        id: keyId.nullable(),
+        secret: secretText.optional(),
+        replaced_at: timestampSchema,
+      }),
+    )
+    .optional(),
   /** The shared key of the store's own HTTP protocol; made when that is first served beside a policy engine. */
   lethe_api: secretText.optional(),
 });
-type KeysFile = z.infer<typeof keysFileSchema>;
+/** keys.json as it is stored. */
+export type KeysFile = z.infer<typeof keysFileSchema>;
 
 /**
  * The keys of a home: made at its first start, read at every later one, overridden by the environment (`charon.md` §2).
@@ -58,13 +76,16 @@ export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys
   const file = readKeysFile(paths) ?? makeKeysFile(paths, ids);
   const owner = openOwnerKey(paths, ids);
   warnings.push(...narrow(paths.ownerKey, 'owner.key'));
-  const mergeKeys =
-    merges.keys.length > 0 ? merges.keys : file.merges.map(({ id, secret }) => ({ id, key: fromText(secret) }));
+  const earlier = (file.earlier ?? []).flatMap(({ name, id, secret }) =>
+    secret === undefined ? [] : [{ name, id: id ?? '', key: fromText(secret) }],
+  );
   return {
     obol: obol?.key ?? fromText(file.obol),
+    earlierObols: earlier.filter(({ name }) => name === 'obol').map(({ key }) => key),
     oauth: oauth?.key ?? fromText(file.oauth),
     ledger: { id: file.ledger.id, key: fromText(file.ledger.secret) },
-    merges: toMergeKeys(mergeKeys),
+    earlierLedgers: new Map(earlier.filter(({ name }) => name === 'ledger').map(({ id, key }) => [id, key])),
+    merges: mergeKeysOf(merges.keys, file),
     head: { keyId: file.head.id, ...createSigner(fromText(file.head.seed)) },
     owner,
     warnings,
@@ -106,7 +127,7 @@ export function openLetheApiKey(
       variable: 'LETHE_API_KEY',
     });
   const key = ids.randomBytes(keyBytesMin).toString('base64url');
-  writePrivateFile(paths.keys, `${JSON.stringify({ ...file, lethe_api: key }, null, 2)}\n`);
+  writeKeysFile(paths, { ...file, lethe_api: key });
   return { key, source: 'keys.json' };
 }
 
@@ -128,14 +149,22 @@ function explicitKeys(
   ];
 }
 
-function toMergeKeys(keys: readonly NamedKey[]): MergeKeys {
+/** The keys of the environment authorize, else the first of our own; every other one of our own verifies what is history. */
+function mergeKeysOf(fromOutside: readonly NamedKey[], file: KeysFile): MergeKeys {
+  const own = file.merges.map(({ id, secret }) => ({ id, key: fromText(secret) }));
+  return fromOutside.length > 0 ? toMergeKeys(fromOutside, own) : toMergeKeys(own.slice(0, 1), own.slice(1));
+}
+
+function toMergeKeys(keys: readonly NamedKey[], earlier: readonly NamedKey[]): MergeKeys {
   const [signing] = keys;
   if (signing === undefined)
     throw new Fault('KEYS_INVALID', 'keys.json holds no merge key. Put back the file of this home from a backup.');
-  return { signing, verifying: new Map(keys.map(({ id, key }) => [id, key])) };
+  const byId = (named: readonly NamedKey[]) => new Map(named.map(({ id, key }) => [id, key]));
+  return { signing, verifying: byId(keys), earlier: byId(earlier) };
 }
 
-function readKeysFile(paths: HomePaths): KeysFile | undefined {
+/** keys.json, or undefined when there is none. Throws KEYS_INVALID for a damaged one, naming the field alone. */
+export function readKeysFile(paths: HomePaths): KeysFile | undefined {
   const text = readTextIfThere(paths.keys);
   if (text === undefined) return undefined;
   const parsed = keysFileSchema.safeParse(parseJson(text));
@@ -147,6 +176,11 @@ function readKeysFile(paths: HomePaths): KeysFile | undefined {
     `keys.json is damaged${field === '' ? '' : ` (${field})`}. Put back the file of this home from a backup; it is never made anew.`,
     { field },
   );
+}
+
+/** Writes keys.json, 0600, whole or not at all. */
+export function writeKeysFile(paths: HomePaths, file: KeysFile): void {
+  writePrivateFile(paths.keys, `${JSON.stringify(file, null, 2)}\n`);
 }
 
 function parseJson(text: string): unknown {
@@ -174,7 +208,7 @@ function makeKeysFile(paths: HomePaths, ids: Ids): KeysFile {
     ledger: { id: name('ledger'), secret: secret() },
     head: { id: name('head'), seed: secret() },
   };
-  writePrivateFile(paths.keys, `${JSON.stringify(file, null, 2)}\n`);
+  writeKeysFile(paths, file);
   return file;
 }
 

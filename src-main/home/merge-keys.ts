@@ -13,6 +13,8 @@ export interface NamedKey {
 export interface MergeKeys {
   readonly signing: NamedKey;
   readonly verifying: ReadonlyMap<string, Buffer>;
+  /** Keys that authorize nothing any more and verify the merges of before. */
+  readonly earlier: ReadonlyMap<string, Buffer>;
 }
 
 /** A key that the environment names, and the variable that it came from, for messages. */

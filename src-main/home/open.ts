@@ -5,6 +5,7 @@ import type { StoreTuning } from '../sqlite/open.ts';
 import { readRecovery, readTuning } from './environment.ts';
 import { type Environment, type HomePaths, homeExists, homePaths, prepareHome } from './home.ts';
 import { type Host, removeHost, writeHost } from './host-file.ts';
+import { type KeyRing, openKeyRing } from './key-ring.ts';
 import { type HomeKeys, openKeys } from './keys.ts';
 import { lockHome } from './lock.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -17,6 +18,8 @@ export interface OpenHome {
   readonly tuning: StoreTuning;
   readonly settings: Settings;
   readonly keys: HomeKeys;
+  /** The keys as they are stored, to be listed and replaced. */
+  readonly keyRing: KeyRing;
   /** Says in `host.json` where the doors are. */
   announce(doors: Pick<Host, 'socket' | 'mcp' | 'owner_page'>): void;
   /** Lets go of the home. Last of all: the stores must be closed. */
@@ -61,6 +64,7 @@ export function openHome(options: {
       tuning,
       settings: readSettings(paths),
       keys: openKeys(paths, env, ids),
+      keyRing: openKeyRing({ paths, env, ids, clock: options.clock }),
       announce,
       release,
     };

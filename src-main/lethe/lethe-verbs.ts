@@ -178,7 +178,7 @@ export function upkeepVerbs(
     if (findings.list.length + findings.omitted > before) textHealth.noticeDamage();
   };
   const tools = {
-    mergeKeys: context.mergeKeys,
+    mergeKeys: new Map([...context.earlierMergeKeys, ...context.mergeKeys]),
     readContext,
     indexes: [verifyProjection, verifySemanticKeys, verifyText],
   };

@@ -41,6 +41,8 @@ export interface LetheOptions {
   readonly headSigner: Signer;
   /** Merge keys by key id, each of at least 32 bytes. */
   readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
+  /** Merge keys that authorize nothing any more: verification of history knows them too. */
+  readonly earlierMergeKeys?: ReadonlyMap<string, Uint8Array> | undefined;
   /** The owner's principal, who may merge what is their own (`lethe.md` §0.1). */
   readonly ownerPrincipal?: string | undefined;
   /** Hears what became durable, once a transaction. Must not throw. */
@@ -94,6 +96,7 @@ export function letheFileOver(connection: Connection, options: LetheOptions): Op
     ids: options.ids,
     headSigner: options.headSigner,
     mergeKeys: options.mergeKeys,
+    earlierMergeKeys: options.earlierMergeKeys ?? new Map(),
     ownerPrincipal: options.ownerPrincipal,
     log: options.log,
   };

@@ -12,6 +12,8 @@ export interface VerbContext {
   readonly headSigner: Signer;
   /** Merge keys by key id; each has at least 32 bytes. */
   readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
+  /** Those of before, which only verify. */
+  readonly earlierMergeKeys: ReadonlyMap<string, Uint8Array>;
   /** The principal who may review and merge what is their own (`lethe.md` §0.1); undefined: nobody. */
   readonly ownerPrincipal: string | undefined;
   /** Takes ids and codes, never content. */

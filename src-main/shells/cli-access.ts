@@ -111,6 +111,7 @@ async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): P
       ...{ path: home.paths.letheDb, readOnly: home.recovery, tuning: home.tuning, log },
       headSigner: home.keys.head,
       mergeKeys: home.keys.merges.verifying,
+      earlierMergeKeys: home.keys.merges.earlier,
       furtherMigrations: ledgerMigrations,
       onEvents: () => {},
     });

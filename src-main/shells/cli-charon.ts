@@ -1,3 +1,4 @@
+import { addKeyVerbs } from './cli-keys.ts';
 import { addLedgerVerbs } from './cli-ledger.ts';
 import { addLtxVerbs } from './cli-ltx.ts';
 import { addMcp } from './cli-mcp.ts';
@@ -34,6 +35,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addProposalVerbs(program);
   addLedgerVerbs(program);
   addReconcile(program);
+  addKeyVerbs(program);
   program.root.addHelpText('after', help);
   return program.run(args);
 }

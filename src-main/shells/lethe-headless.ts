@@ -85,6 +85,7 @@ async function openAlone({ home: root, env, bind }: ServeStoreOptions, log: Log)
       ...{ path: home.paths.letheDb, readOnly: home.recovery, clock: systemClock, ids, log, tuning: home.tuning },
       headSigner: home.keys.head,
       mergeKeys: home.keys.merges.verifying,
+      earlierMergeKeys: home.keys.merges.earlier,
       ownerPrincipal: env.LETHE_OWNER_PRINCIPAL?.trim() || undefined,
       furtherMigrations: ledgerMigrations,
       onEvents: index.onEvents,

@@ -38,7 +38,7 @@ export async function checkFile(read: ReadSnapshot): Promise<FileCheck> {
       for (const { rowid, parent } of broken.slice(0, rowsTold))
         findings.push({
           where,
-          problem: `row ${rowid ?? 'without a number'} refers to a row that ${parent} does not have`,
+          problem: `${rowid === null ? 'a row' : `row ${rowid}`} refers to a row that ${parent} does not have`,
         });
     } catch {
       findings.push({ where, problem: 'it cannot be read: the file is damaged' });

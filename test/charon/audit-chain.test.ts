@@ -190,6 +190,20 @@ describe('the chain', () => {
     });
   });
 
+  test('C31 with the keys of before at hand every entry is verified, and a replaced key that comes back is a finding', async () => {
+    const second = { id: 'ledger-2', key: seededKey('ledger-2') };
+    const earlierLedgers = new Map([[testKeys.ledger.id, testKeys.ledger.key]]);
+    await fillLedger(world, 2);
+    world = await world.reopen({ keys: { ...testKeys, ledger: second, earlierLedgers } });
+    await fillLedger(world, 1);
+    expect(await world.charon.audit.verify()).toMatchObject({ ok: true, findings: [], notes: [] });
+    expect(world.charon.ownerSelfMerge()).toBe(true);
+    world = await world.reopen({ keys: { ...testKeys, earlierLedgers: new Map([[second.id, second.key]]) } });
+    expect((await world.charon.audit.verify()).findings).toMatchObject([
+      { problem: 'a MAC key that was replaced is used again' },
+    ]);
+  });
+
   test('C34 the list of intents without an outcome must follow from the entries', async () => {
     await world.charon.audit.intent(subject('c1'));
     expect((await world.charon.audit.verify()).ok).toBe(true);

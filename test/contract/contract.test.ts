@@ -60,6 +60,7 @@ describe('the command table', () => {
       'ltx.mint',
       'ltx.revoke',
       'passport.revoke',
+      'key.rotate',
       'store.import',
     ]);
   });
@@ -78,7 +79,7 @@ describe('the command table', () => {
       z.toJSONSchema(row.output, { io: 'output' }),
     ]);
     const digest = createHash('sha256').update(JSON.stringify(shapes)).digest('hex').slice(0, 16);
-    expect(digest).toMatchInlineSnapshot(`"fb05d1c662cc6baa"`);
+    expect(digest).toMatchInlineSnapshot(`"52762e344bf72df5"`);
   });
 });
 

@@ -97,6 +97,7 @@ test('H7 the environment overrides each key by itself, trimmed', () => {
   expect(keys.merges).toEqual({
     signing: { id: '', key: Buffer.from(long('m')) },
     verifying: new Map([['', Buffer.from(long('m'))]]),
+    earlier: new Map([[own.merges.signing.id, own.merges.signing.key]]),
   });
 });
 

@@ -85,6 +85,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     clock,
     monotonicMs: () => performance.now(),
     ids,
+    keyRing: home.keyRing,
     log: silentLog,
     recoveryReadonly: home.recovery,
     disk: options.disk,

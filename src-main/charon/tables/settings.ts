@@ -7,6 +7,7 @@ const settingRowSchema = z.strictObject({
   mac: z.string(),
   mac_key_id: z.string(),
 });
+const namedSettingSchema = settingRowSchema.extend({ name: z.string() });
 /** A setting as stored, with its MAC. */
 export type SettingRow = z.infer<typeof settingRowSchema>;
 
@@ -16,6 +17,14 @@ export function findSetting(db: ReadableDb, name: string): SettingRow | undefine
     .query<[string], unknown>('SELECT value, changed_at, mac, mac_key_id FROM settings WHERE name = ?')
     .get(name);
   return row === undefined ? undefined : settingRowSchema.parse(row);
+}
+
+/** Every setting as stored, by name. */
+export function listSettings(db: ReadableDb): readonly (SettingRow & { readonly name: string })[] {
+  return db
+    .query<[], unknown>('SELECT name, value, changed_at, mac, mac_key_id FROM settings ORDER BY name')
+    .all()
+    .map((row) => namedSettingSchema.parse(row));
 }
 
 /** Writes a setting over what was there. */

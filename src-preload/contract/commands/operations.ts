@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditEntrySchema } from '../audit.ts';
 import { ownerCommand } from '../command.ts';
+import { timestampSchema } from '../ids.ts';
 
 /** Findings that one check tells at most. */
 export const findingsToldMax = 100;
@@ -44,6 +45,23 @@ const reconcileReportSchema = z.strictObject({
 });
 export type ReconcileReport = z.infer<typeof reconcileReportSchema>;
 
+/** The keys of a home that can be replaced (`charon.md` §2). */
+export const keyNames = ['obol', 'oauth', 'merge', 'ledger', 'head', 'lethe_api'] as const;
+export type KeyName = (typeof keyNames)[number];
+
+/** What may be told of a key: never the key. */
+const keyFactsSchema = z.strictObject({
+  name: z.enum(keyNames),
+  /** The id that entries and envelopes name it by; null for a key that nothing names. */
+  id: z.string().nullable(),
+  source: z.enum(['keys.json', 'environment', 'none']),
+  /** When it came in the place of another; null for the first one, and for one of the environment. */
+  since: timestampSchema.nullable(),
+  /** How many keys before it still verify what they made. */
+  earlier: z.int().min(0),
+});
+export type KeyFacts = z.infer<typeof keyFactsSchema>;
+
 /** Commands that keep a home in order: the owner's doors only. */
 export const operationCommands = [
   ownerCommand({
@@ -67,6 +85,25 @@ export const operationCommands = [
       closed: z.int().min(0),
       left: z.int().min(0),
     }),
+  }),
+  ownerCommand({
+    name: 'key.list',
+    title: 'Keys',
+    description:
+      'The keys of this home: where each comes from, since when, how many before it still verify. Never a key.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: z.strictObject({ keys: z.array(keyFactsSchema) }),
+  }),
+  ownerCommand({
+    name: 'key.rotate',
+    title: 'Replace a key',
+    description:
+      'Makes a new key, in use from the next start on. What the one before made stays good for as long as it must; drop_earlier ends at that start every token that was minted before.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({ key: z.enum(keyNames), drop_earlier: z.boolean().optional() }),
+    output: keyFactsSchema,
   }),
   ownerCommand({
     name: 'audit.ambiguous',
