@@ -5,7 +5,7 @@ import { table } from './cli-text.ts';
 
 /** What each key is for. */
 const uses: Readonly<Record<KeyName, string>> = {
-  obol: 'tokens of agents',
+  obol: 'tokens of agents, keys of the memory ledger',
   oauth: 'sign-ins in a browser',
   merge: 'authorizations of merges',
   ledger: 'entries of the audit ledger, security settings',
@@ -48,7 +48,11 @@ export function addKeyVerbs(program: Program): void {
       const key = parseName(name);
       const dropEarlier = options.dropEarlier === true;
       return program.act(async ({ call, print, warn }) => {
-        warn(dropEarlier ? 'Every token that was minted before ends: mint new ones for your agents.' : effects[key]);
+        warn(
+          dropEarlier
+            ? 'Every token and every key of the memory ledger ends: make new ones for your agents.'
+            : effects[key],
+        );
         if (options.yes !== true) {
           warn('Nothing was done. Add --yes to replace it.');
           return exitCodes.usage;

@@ -142,7 +142,9 @@ test('P54 a row that refers to nothing is a finding, with its file and table', a
     db.exec("UPDATE memory_refs SET project_id = 'nowhere' WHERE ref_name LIKE '%canceled%'"),
   );
   expect(await found(engine)).toContainEqual(
-    expect.stringMatching(/^database_files: lethe\.db, table memory_refs: a row refers to a row that memory_projects does not have$/),
+    expect.stringMatching(
+      /^database_files: lethe\.db, table memory_refs: a row refers to a row that memory_projects does not have$/,
+    ),
   );
 });
 

@@ -25,7 +25,7 @@ test('X22 a key is replaced only after it was said what that breaks, on closed f
   expect(file()).toBe(first);
   const done = await charon('keys', 'rotate', 'obol', '--yes');
   expect(done.code).toBe(0);
-  expect(done.stdout).toMatch(/^obol +- +keys\.json +\S+Z +1 +tokens of agents$/m);
+  expect(done.stdout).toMatch(/^obol +- +keys\.json +\S+Z +1 +tokens of agents, keys of the memory ledger$/m);
   expect(done.stderr).toMatch(/in use from the next start/);
   expect((await charon('keys', 'rotate', 'owner', '--yes')).code).toBe(2);
 
@@ -36,7 +36,10 @@ test('X22 a key is replaced only after it was said what that breaks, on closed f
   const listed = await charon('keys', 'ls', '--json');
   expect(JSON.parse(listed.stdout).keys).toHaveLength(6);
   const ended = await charon('keys', 'rotate', 'obol', '--drop-earlier', '--yes');
-  expect([ended.code, ended.stderr]).toEqual([0, expect.stringMatching(/Every token that was minted before ends/)]);
+  expect([ended.code, ended.stderr]).toEqual([
+    0,
+    expect.stringMatching(/Every token and every key of the memory ledger ends/),
+  ]);
   for (const [secret] of `${first}${file()}`.matchAll(/[A-Za-z0-9_-]{43}/g))
     expect(`${done.stdout}${listed.stdout}${ended.stdout}${ended.stderr}`).not.toContain(secret);
   await served.stop('SIGTERM');
