@@ -309,7 +309,8 @@ async function readiness(
   }
   try {
     charon.owner();
-    if (charon.audit.backlog() >= auditBacklogMax) problems.push('the audit ledger cannot be written');
+    if (charon.audit.isFailing() || charon.audit.backlog() >= auditBacklogMax)
+      problems.push('the audit ledger cannot be written');
   } catch {
     problems.push('the policy store cannot be read');
   }

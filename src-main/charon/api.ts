@@ -46,6 +46,8 @@ export interface AuditLedger {
   /** Waits until everything handed over is durable. */
   flush(): Promise<void>;
   backlog(): number;
+  /** True while the latest write to the ledger was one that failed. */
+  isFailing(): boolean;
   /** Writes to the ledger that failed since the start; each one is tried again or refused its intent. */
   appendFailures(): number;
   tail(page: { readonly limit: number; readonly beforeSeq?: number | undefined }): readonly AuditEntry[];

@@ -51,8 +51,18 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
   const { db, batch, clock, macKey, anchor, log } = options;
   const append = (target: WritableDb, record: AuditRecord): void => appendRecord(target, record, macKey);
   const anchoring = createAnchoring(db, anchor, log);
+  let failing = false;
+  const writeNow = async (verb: (target: WritableDb) => void): Promise<void> => {
+    try {
+      await batch.write(verb);
+      failing = false;
+    } catch (thrown) {
+      failing = true;
+      throw thrown;
+    }
+  };
   const queue = createAuditQueue(async (records) => {
-    await batch.write((target) => {
+    await writeNow((target) => {
       for (const record of records) append(target, record);
       updateAnchorState(target, anchor.state());
     });
@@ -75,7 +85,7 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
       if (queue.backlog() >= auditBacklogMax) throw unavailable();
       queue.send().catch(() => undefined);
       try {
-        await batch.write((target) => append(target, recordOf(clock, subject, 'intent', '')));
+        await writeNow((target) => append(target, recordOf(clock, subject, 'intent', '')));
       } catch (thrown) {
         refusedIntents += 1;
         throw unavailable(thrown);
@@ -86,6 +96,7 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     note: (subject, outcome) => notes.add(recordOf(clock, subject, 'outcome', outcome)),
     noteSystem: (command, outcome, objectIds) => notes.add(systemRecord(clock, command, outcome, objectIds)),
     backlog: queue.backlog,
+    isFailing: () => failing,
     appendFailures: () => queue.failures() + refusedIntents,
     tail: ({ limit, beforeSeq }) => listAuditEntries(db, limit, beforeSeq),
     verify: async (): Promise<VerifyReport> => {

@@ -83,8 +83,10 @@ describe('writing', () => {
     );
     expect(await codeOf(world.charon.audit.intent(subject('c1')))).toBe('AUDIT_UNAVAILABLE');
     expect(world.charon.audit.appendFailures()).toBe(1);
+    expect(world.charon.audit.isFailing()).toBe(true);
     world.withDb((db) => db.exec('DROP TRIGGER broken'));
     await world.charon.audit.intent(subject('c2'));
+    expect(world.charon.audit.isFailing()).toBe(false);
     expect(storedEntries(world).at(-1)?.correlation_id).toBe('c2');
   });
 
@@ -159,7 +161,7 @@ describe('writing', () => {
     );
     audit.outcome(subject('c1'), 'done');
     await expect(audit.flush()).rejects.toThrow();
-    expect(audit.backlog()).toBe(1);
+    expect([audit.backlog(), audit.isFailing()]).toEqual([1, true]);
     expect(await audit.verify()).toMatchObject({ ok: true, notes: ['entries waiting to be written: 1'] });
     world.withDb((db) => db.exec('DROP TRIGGER broken'));
     await sleep(1_200);
