@@ -96,11 +96,9 @@ describe('a project that is unknown here', () => {
     const { memories } = temp.lethe.context({ projectId: demo, refName: main, limit: 10 });
     expect(memories.map((memory) => [memory.memory_id, memory.content, memory.source])).toEqual([
       ['event-1', 'corrected', 'memory_git'],
-      ...['Of the project alone', 'Mend the stairs', 'Is the bell cracked?', 'The keeper was seen'].map((content, index) => [
-        `event-${5 - index}`,
-        content,
-        'legacy_event',
-      ]),
+      ...['Of the project alone', 'Mend the stairs', 'Is the bell cracked?', 'The keeper was seen'].map(
+        (content, index) => [`event-${5 - index}`, content, 'legacy_event'],
+      ),
     ]);
     await expectSound();
   });

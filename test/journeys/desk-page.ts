@@ -26,6 +26,7 @@ export const screens = [
   'registration',
   'review',
   'review-dark',
+  'sign-in',
 ] as const;
 export type ScreenName = (typeof screens)[number];
 

@@ -10,6 +10,7 @@ import { When } from '../../ui/when.tsx';
 import type { AgentRow } from './agents-screen.tsx';
 import { MintDialog } from './mint-dialog.tsx';
 import { profileWords } from './profiles.ts';
+import { SignedIn } from './signed-in.tsx';
 import { TokenTable } from './token-table.tsx';
 
 interface AgentDetailProps {
@@ -72,6 +73,7 @@ export function AgentDetail({ agent, project, mcpUrl }: AgentDetailProps) {
         <h2>Tokens</h2>
         <TokenTable agentName={name} obols={agent.obols} />
       </section>
+      <SignedIn principalId={agent.principal_id} />
       {dialog === 'mint' && <MintDialog agent={agent} mcpUrl={mcpUrl} onClose={close} />}
       <ConfirmDialog
         opened={dialog === 'disable'}

@@ -14,6 +14,8 @@ import { When } from '../../ui/when.tsx';
 import { count } from '../../ui/words.ts';
 import { AgentDetail } from './agent-detail.tsx';
 import { ConnectDialog } from './connect-dialog.tsx';
+import { SignInRequests } from './sign-in-requests.tsx';
+import { SignInSwitch } from './sign-in-switch.tsx';
 
 export type AgentRow = CommandOutput<'principal.list'>['principals'][number];
 
@@ -46,12 +48,16 @@ export function AgentsScreen({ project, mcpUrl, principalId }: AgentsProps) {
   );
   return (
     <div className="mg-screen">
-      <ScreenHead
-        title="Agents"
-        note={answer.data === undefined ? undefined : `${count(agents.length, 'agent')} may come in`}
-      >
-        {agents.length > 0 && connect}
-      </ScreenHead>
+      <div>
+        <ScreenHead
+          title="Agents"
+          note={answer.data === undefined ? undefined : `${count(agents.length, 'agent')} may come in`}
+        >
+          <SignInSwitch />
+          {agents.length > 0 && connect}
+        </ScreenHead>
+        <SignInRequests agents={agents} />
+      </div>
       {answer.error !== null && <Refused refusal={answer.error} retry={() => void answer.refetch()} />}
       {answer.isPending && <Loading what="agents" />}
       {answer.data !== undefined && agents.length === 0 && (

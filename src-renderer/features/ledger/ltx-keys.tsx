@@ -44,7 +44,7 @@ export function LtxKeys({ agentId }: { readonly agentId: string }) {
       {keys.length > 0 && (
         <ul className="mg-list mg-card">
           {keys.map((key) => (
-            <li key={key.key_id} className="mg-row mg-registration">
+            <li key={key.key_id} className="mg-row mg-waiting-row">
               <div>
                 <span className="mg-mono">{key.key_id}</span> <span className="mg-chip">{key.kind}</span>
                 {key.revoked_at !== null && (

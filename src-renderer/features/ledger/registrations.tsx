@@ -15,7 +15,7 @@ export function Registrations() {
   if (answer.error !== null) return <RefusedNotice refusal={answer.error} />;
   if (waiting.length === 0) return null;
   return (
-    <section className="mg-registrations" aria-label="Waiting for your word">
+    <section className="mg-waiting" aria-label="Waiting for your word">
       <h2>
         <UserPlus size={15} aria-hidden /> Waiting for your word
       </h2>
@@ -40,7 +40,7 @@ function RegistrationRow({ registration }: { readonly registration: Registration
   });
   const refusal = approve.refusal ?? refuse.refusal;
   return (
-    <div className="mg-row mg-registration">
+    <div className="mg-row mg-waiting-row">
       <div>
         <strong>{plainLine(name, 100)}</strong> for {plainLine(registration.owner_identifier, 120)}
         <p className="mg-quiet">
@@ -49,7 +49,7 @@ function RegistrationRow({ registration }: { readonly registration: Registration
         </p>
         {refusal !== null && <RefusedNotice refusal={refusal} />}
       </div>
-      <div className="mg-registration-acts">
+      <div className="mg-waiting-acts">
         <Button variant="default" loading={refuse.busy} onClick={() => refuse.send({ registration_id: id })}>
           Refuse
         </Button>
