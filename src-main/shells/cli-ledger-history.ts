@@ -131,7 +131,10 @@ function stateText(state: LedgerState): string {
 function differencesText(diff: LedgerDiff): string {
   const sides = `from ${diff.from ?? 'nothing'} to ${diff.to ?? 'nothing'}`;
   const fields = diff.fields.length === 0 ? [] : [`Other fields: ${diff.fields.join(', ')}`];
-  const heading = diff.total === 0 ? 'The value is the same.' : `${diff.total} places differ.`;
+  const heading =
+    diff.total === 0
+      ? 'The value is the same.'
+      : `${diff.total} ${diff.total === 1 ? 'place differs' : 'places differ'}.`;
   return [`${visible(diff.key)} ${sides}: ${heading}`, ...fields, ...diff.changes.map(changeText)]
     .join('\n')
     .concat(moreText(diff.next_cursor));

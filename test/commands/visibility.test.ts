@@ -252,6 +252,11 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'ltx.mint': { agent: unknownId, kind: 'root' },
     'ltx.revoke': { key_id: '0000000000000000' },
     'passport.revoke': { agent: unknownId },
+    'oauth.set_enabled': { enabled: true },
+    'oauth.approve': { request_id: '0000000000000000', principal_id: caller.principal.principal_id },
+    'oauth.refuse': { request_id: '0000000000000000' },
+    'oauth.revoke': { grant_id: '0000000000000000' },
+    'key.rotate': { key: 'obol' },
   };
   const owners = commandTable.filter(({ scope }) => scope === 'owner');
   expect(owners.length).toBeGreaterThan(10);
