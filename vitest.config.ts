@@ -1,7 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // Two cores run two files: the default leaves one of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         test: {
@@ -22,12 +25,10 @@ export default defineConfig({
         },
       },
       {
-        // A journey owns processes, ports and a browser: one file after the other.
         test: {
           name: 'journeys',
           include: ['test/journeys/**/*.test.ts'],
           environment: 'node',
-          fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 120_000,
         },
