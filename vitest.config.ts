@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // Two cores run two files: the default leaves one of them idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many files wait for processes of their own: one more at a time than there are cores keeps both of two cores busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
