@@ -181,7 +181,7 @@ export async function openAgentDoor(options: AgentDoorOptions): Promise<AgentDoo
   return { url, mcpUrl, ledgerUrl: gate === undefined ? null : url, port, nonce, close };
 }
 
-/** While nobody can sign in, its one path that takes a form is as unknown as any other. */
+/** While nobody can sign in, its one path that takes a form is unknown like all others. */
 function bodyTypeAt(url: string, oauth: Oauth | undefined): BodyType {
   const isForm = url.split('?', 1)[0] === oauthTokenPath && oauth?.enabled() === true;
   return isForm ? 'application/x-www-form-urlencoded' : 'application/json';

@@ -134,7 +134,7 @@ const makers = {
 } as const;
 
 test.each(['sdk1', 'sdk2'] as const)(
-  'T121 T124 a client of %s signs in, works, and is the same 401 as any once its access was ended',
+  'T121 T124 a client of %s signs in, works, and gets the 401 of every refused credential once its access was ended',
   async (kind) => {
     const { owner, principal, mcpUrl, origin, browse, ask } = await openEngine();
     const program = memoryOfProgram();

@@ -1,23 +1,9 @@
 import type { ReadableDb, SqlValue, WritableDb } from '../../sqlite/driver.ts';
+import type { DigestedPolicy } from '../rules/policy-digest.ts';
 
 /** A declared policy as it is stored, with what it was signed with. `params` is the canonical text. */
-export interface PolicyRow {
-  readonly seq: number;
+export interface PolicyRow extends DigestedPolicy {
   readonly agent: number;
-  readonly version: number;
-  readonly policy_id: string;
-  readonly supersedes: string | null;
-  readonly template_id: string;
-  readonly params: string;
-  readonly custody_epoch: number;
-  readonly challenge_id: string;
-  readonly challenge_nonce: string;
-  readonly issued_at: string;
-  readonly expires_at: string;
-  readonly public_key: string;
-  readonly signature: string;
-  readonly amended_ms: number;
-  readonly previous_digest: string;
   readonly row_digest: string;
 }
 
