@@ -20,6 +20,7 @@ import { proposalCommands } from './proposals.ts';
 import { reconcileCommands } from './reconcile.ts';
 import { refCommands } from './refs.ts';
 import { resolutionCommands } from './resolutions.ts';
+import { settingCommands } from './settings.ts';
 
 /** Every command by its name, in the order of the table; each row has exactly one handler. */
 export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundCommand> {
@@ -37,6 +38,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     auditCommands,
     reconcileCommands,
     keyCommands,
+    settingCommands,
     engineCommands,
     importCommands,
     ledgerCommands,

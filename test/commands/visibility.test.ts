@@ -253,6 +253,7 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'ltx.revoke': { key_id: '0000000000000000' },
     'passport.revoke': { agent: unknownId },
     'oauth.set_enabled': { enabled: true },
+    'setting.set_owner_self_merge': { on: true },
     'oauth.approve': { request_id: '0000000000000000', principal_id: caller.principal.principal_id },
     'oauth.refuse': { request_id: '0000000000000000' },
     'oauth.revoke': { grant_id: '0000000000000000' },

@@ -61,6 +61,7 @@ describe('the command table', () => {
       'ltx.revoke',
       'passport.revoke',
       'key.rotate',
+      'setting.set_owner_self_merge',
       'store.import',
     ]);
   });
@@ -79,7 +80,7 @@ describe('the command table', () => {
       z.toJSONSchema(row.output, { io: 'output' }),
     ]);
     const digest = createHash('sha256').update(JSON.stringify(shapes)).digest('hex').slice(0, 16);
-    expect(digest).toMatchInlineSnapshot(`"52762e344bf72df5"`);
+    expect(digest).toMatchInlineSnapshot(`"8dccb531972aa5fb"`);
   });
 });
 

@@ -7,6 +7,7 @@ import { memoryWriteCommands } from './memory-write.ts';
 import { oauthCommands } from './oauth.ts';
 import { operationCommands } from './operations.ts';
 import { ownerCommands } from './owner.ts';
+import { settingCommands } from './settings.ts';
 
 /** The whole command table, in the order in which tools are listed. */
 export const commandTable = [
@@ -17,6 +18,7 @@ export const commandTable = [
   ...oauthCommands,
   ...ledgerOwnerCommands,
   ...operationCommands,
+  ...settingCommands,
   ...importCommands,
 ] as const;
 
