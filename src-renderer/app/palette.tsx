@@ -12,7 +12,9 @@ import {
   Keyboard,
   type LucideIcon,
   Plus,
+  ScrollText,
   Search,
+  Settings,
   Split,
 } from 'lucide-react';
 import { useState } from 'react';
@@ -107,6 +109,8 @@ function useCommands(projects: readonly ProjectRow[]): readonly Entry[] {
     { id: 'history', label: 'Go to History', icon: GitGraph, run: () => goTo({ screen: 'history' }) },
     { id: 'branches', label: 'Go to Branches', icon: GitBranch, run: () => goTo({ screen: 'branches' }) },
     { id: 'ledger', label: 'Go to Ledger', icon: Database, run: () => goTo({ screen: 'ledger' }) },
+    { id: 'audit', label: 'Go to Audit', icon: ScrollText, run: () => goTo({ screen: 'audit' }) },
+    { id: 'settings', label: 'Go to Settings', icon: Settings, run: () => goTo({ screen: 'settings' }) },
     { id: 'conflicts', label: 'Go to Conflicts', icon: Split, run: () => goTo({ screen: 'conflicts' }) },
     {
       id: 'agents',

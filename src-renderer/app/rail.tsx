@@ -13,6 +13,8 @@ import {
   Monitor,
   Moon,
   Plus,
+  ScrollText,
+  Settings,
   Split,
   Sun,
 } from 'lucide-react';
@@ -47,6 +49,8 @@ const places: readonly Place[] = [
   { label: 'Conflicts', icon: Split, route: { screen: 'conflicts' }, screens: ['conflicts'] },
   { label: 'Agents', icon: Bot, route: { screen: 'agents' }, screens: ['agents'] },
   { label: 'Ledger', icon: Database, route: { screen: 'ledger' }, screens: ['ledger'] },
+  { label: 'Audit', icon: ScrollText, route: { screen: 'audit' }, screens: ['audit'] },
+  { label: 'Settings', icon: Settings, route: { screen: 'settings' }, screens: ['settings'] },
 ];
 
 /** The left rail: which project, which screen. */

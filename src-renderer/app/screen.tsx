@@ -1,6 +1,7 @@
 import { FolderGit2 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { AgentsScreen } from '../features/agents/agents-screen.tsx';
+import { AuditScreen } from '../features/audit/audit-screen.tsx';
 import { BranchesScreen } from '../features/branches/branches-screen.tsx';
 import { ConflictsScreen } from '../features/conflicts/conflicts-screen.tsx';
 import { CompareScreen } from '../features/history/compare-screen.tsx';
@@ -8,6 +9,7 @@ import { HistoryScreen } from '../features/history/history-screen.tsx';
 import { InboxScreen } from '../features/inbox/inbox-screen.tsx';
 import { LedgerScreen } from '../features/ledger/ledger-screen.tsx';
 import { MemoryScreen } from '../features/memory/memory-screen.tsx';
+import { SettingsScreen } from '../features/settings/settings-screen.tsx';
 import type { Route } from '../ui/routes.ts';
 import { Empty } from '../ui/states.tsx';
 import { useDesk } from './desk-store.ts';
@@ -20,7 +22,7 @@ interface ScreenProps {
   readonly status: CommandOutput<'engine.status'>;
 }
 
-/** The screen of a place. Without a project every screen but Agents teaches how to begin one. */
+/** The screen of a place. Without a project every screen that is about one teaches how to begin one. */
 export function Screen({ route, project, status }: ScreenProps) {
   const projectId = project?.project_id;
   const chooseProject = useDesk((desk) => desk.chooseProject);
@@ -28,6 +30,8 @@ export function Screen({ route, project, status }: ScreenProps) {
     return <AgentsScreen project={projectId} mcpUrl={status.mcp_url} principalId={route.principalId} />;
   }
   if (route.screen === 'ledger') return <LedgerScreen agentId={route.agentId} keyName={route.keyName} />;
+  if (route.screen === 'audit') return <AuditScreen />;
+  if (route.screen === 'settings') return <SettingsScreen status={status} />;
   if (projectId === undefined) return <NoProject />;
   switch (route.screen) {
     case 'inbox':

@@ -13,7 +13,9 @@ export type Route =
   | { readonly screen: 'branches' }
   | { readonly screen: 'conflicts' }
   | { readonly screen: 'ledger'; readonly agentId?: string | undefined; readonly keyName?: string | undefined }
-  | { readonly screen: 'agents'; readonly principalId?: string | undefined };
+  | { readonly screen: 'agents'; readonly principalId?: string | undefined }
+  | { readonly screen: 'audit' }
+  | { readonly screen: 'settings' };
 
 /** Reads the address after `#`. What is not an address of the desk is the inbox. */
 export function parseRoute(hash: string): Route {
@@ -23,7 +25,7 @@ export function parseRoute(hash: string): Route {
   if (screen === 'history') return { screen, changesetId: first };
   if (screen === 'compare' && first !== undefined && second !== undefined)
     return { screen, base: first, target: second };
-  if (screen === 'branches' || screen === 'conflicts') return { screen };
+  if (screen === 'branches' || screen === 'conflicts' || screen === 'audit' || screen === 'settings') return { screen };
   if (screen === 'ledger') return { screen, agentId: first, keyName: first === undefined ? undefined : second };
   if (screen === 'agents') return { screen, principalId: first };
   return { screen: 'inbox', proposalId: screen === 'inbox' ? first : undefined };
@@ -42,6 +44,8 @@ export function formatRoute(route: Route): string {
       return address('compare', route.base, route.target);
     case 'branches':
     case 'conflicts':
+    case 'audit':
+    case 'settings':
       return address(route.screen);
     case 'ledger':
       return address('ledger', route.agentId, route.agentId === undefined ? undefined : route.keyName);
