@@ -13,7 +13,9 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ screen: fc.constant('memory' as const), memoryId: fc.option(id, { nil: undefined }), moment }),
   fc.record({ screen: fc.constant('history' as const), changesetId: fc.option(id, { nil: undefined }) }),
   fc.record({ screen: fc.constant('compare' as const), base: id, target: id }),
-  fc.record({ screen: fc.constantFrom('branches' as const, 'conflicts' as const) }),
+  fc.record({
+    screen: fc.constantFrom('branches' as const, 'conflicts' as const, 'audit' as const, 'settings' as const),
+  }),
   id.chain((agentId) =>
     fc.record({
       screen: fc.constant('ledger' as const),
