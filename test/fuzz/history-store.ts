@@ -30,6 +30,8 @@ export interface HistoryStore {
   readonly history: Map<number, ReplayedChangeset>;
   /** Writes one changeset and answers its number. A merge that leaves memories undecided is refused unless it may override. */
   commit(parents: readonly number[], ops: readonly OpDraft[], whenUndecided?: WhenUndecided): number;
+  /** Does work after which the store and the history in memory are what they were before. */
+  undoing<Result>(work: () => Result): Result;
   idOf(seq: number): string;
   close(): void;
 }
@@ -54,6 +56,17 @@ export function openHistoryStore(options: PageOptions = defaultPageOptions, even
     db,
     history,
     idOf: (seq) => history.get(seq)?.changesetId ?? '',
+    undoing: (work) => {
+      const before = count;
+      db.exec('SAVEPOINT undoing');
+      try {
+        return work();
+      } finally {
+        db.exec('ROLLBACK TO undoing; RELEASE undoing');
+        for (const seq of [...history.keys()].slice(before)) history.delete(seq);
+        count = before;
+      }
+    },
     commit: (parents, drafts, whenUndecided = 'refuse') => {
       count += 1;
       const changesetId = `00000000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;

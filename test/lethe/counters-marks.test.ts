@@ -5,7 +5,7 @@ import { readMemory } from '../../src-main/lethe/memory.ts';
 import { changesetIdSchema, memoryIdSchema, refNameSchema } from '../../src-preload/contract/ids.ts';
 import { type HistoryStore, historyProject, type OpDraft, openHistoryStore } from '../fuzz/history-store.ts';
 
-const sizes = [1_000, 10_000] as const;
+const sizes = [1_000, 20_000] as const;
 const refName = refNameSchema.parse('refs/topics/fuzz');
 
 const attach = (step: number): OpDraft => ({
