@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Costs, chainOfBranches, costsAtBothSizes } from './long-histories.ts';
+import { type Costs, costsAtBothSizes } from './costs-at-sizes.ts';
+import { chainOfBranches } from './long-histories.ts';
 
 describe('after 1 000 and after 20 000 changesets, a chain of branches, each made from the last', () => {
   let small: Costs;
