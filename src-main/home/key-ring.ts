@@ -4,7 +4,7 @@ import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Environment, HomePaths } from './home.ts';
-import { type KeysFile, readKeysFile, writeKeysFile } from './keys.ts';
+import { type KeysFile, readKeysFile, writeKeysFile } from './keys-file.ts';
 import { keyBytesMin } from './merge-keys.ts';
 
 /** The keys of a home as they are stored. A key that is replaced is in use by this process until it ends. */

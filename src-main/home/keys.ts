@@ -1,11 +1,9 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
-import { z } from 'zod';
-import { keyNames } from '../../src-preload/contract/commands/operations.ts';
-import { timestampSchema } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import { createSigner, type Signer } from '../canonical/signature.ts';
 import { type Environment, type HomePaths, homeExists } from './home.ts';
+import { type KeysFile, readKeysFile, secretText, writeKeysFile } from './keys-file.ts';
 import {
   type ExplicitKey,
   keyBytesMin,
@@ -34,32 +32,6 @@ export interface HomeKeys {
   /** For the start-up log: deprecated variables, permissions that were too wide. */
   readonly warnings: readonly string[];
 }
-
-const secretText = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
-const keyId = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/);
-const keysFileSchema = z.strictObject({
-  version: z.literal(1),
-  obol: secretText,
-  oauth: secretText,
-  merges: z.array(z.strictObject({ id: keyId, secret: secretText })).min(1),
-  ledger: z.strictObject({ id: keyId, secret: secretText }),
-  head: z.strictObject({ id: keyId, seed: secretText }),
-  /** What was replaced, oldest first; with its secret where that still verifies something. Merge secrets stay in `merges`. */
-  earlier: z
-    .array(
-      z.strictObject({
-        name: z.enum(keyNames),
-        id: keyId.nullable(),
-        secret: secretText.optional(),
-        replaced_at: timestampSchema,
-      }),
-    )
-    .optional(),
-  /** The shared key of the store's own HTTP protocol; made when that is first served beside a policy engine. */
-  lethe_api: secretText.optional(),
-});
-/** keys.json as it is stored. */
-export type KeysFile = z.infer<typeof keysFileSchema>;
 
 /**
  * The keys of a home: made at its first start, read at every later one, overridden by the environment (`charon.md` §2).
@@ -161,34 +133,6 @@ function toMergeKeys(keys: readonly NamedKey[], earlier: readonly NamedKey[]): M
     throw new Fault('KEYS_INVALID', 'keys.json holds no merge key. Put back the file of this home from a backup.');
   const byId = (named: readonly NamedKey[]) => new Map(named.map(({ id, key }) => [id, key]));
   return { signing, verifying: byId(keys), earlier: byId(earlier) };
-}
-
-/** keys.json, or undefined when there is none. Throws KEYS_INVALID for a damaged one, naming the field alone. */
-export function readKeysFile(paths: HomePaths): KeysFile | undefined {
-  const text = readTextIfThere(paths.keys);
-  if (text === undefined) return undefined;
-  const parsed = keysFileSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  // Only the name of the field may be said: the values are keys.
-  const field = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new Fault(
-    'KEYS_INVALID',
-    `keys.json is damaged${field === '' ? '' : ` (${field})`}. Put back the file of this home from a backup; it is never made anew.`,
-    { field },
-  );
-}
-
-/** Writes keys.json, 0600, whole or not at all. */
-export function writeKeysFile(paths: HomePaths, file: KeysFile): void {
-  writePrivateFile(paths.keys, `${JSON.stringify(file, null, 2)}\n`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function makeKeysFile(paths: HomePaths, ids: Ids): KeysFile {
