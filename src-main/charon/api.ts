@@ -22,6 +22,7 @@ import type {
   Verdict,
 } from '../../src-preload/contract/proposal.ts';
 import type { FileCheck } from '../sqlite/check-file.ts';
+import type { OwnerConfirmation } from './confirmation.ts';
 import type { Ltx } from './ltx-api.ts';
 import type { Oauth } from './oauth-api.ts';
 import type { RevertInput } from './revert.ts';
@@ -97,6 +98,8 @@ export interface Charon {
   owner(): Principal;
   /** The owner as a caller through one of the owner's doors. */
   ownerCaller(door: Door): Caller;
+  /** How acts of power outside the desk are confirmed, and which there were (`charon.md` §8). */
+  readonly word: OwnerConfirmation;
   /** Who may come in to the memory ledger. */
   readonly ltx: Ltx;
   /** Programs that sign in (`charon.md` §2). */

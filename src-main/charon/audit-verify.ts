@@ -2,10 +2,12 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { AuditEntry, VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { anchorSize, readAnchorLines } from './audit-anchor.ts';
+import { isActOfPower } from './rules/act-of-power.ts';
 import { parseAnchorLine } from './rules/anchor-line.ts';
 import { type AuditHead, ambiguousOutcome, checkEntry, type EntryProblem, emptyHead } from './rules/audit-entry.ts';
+import { listActSeqs } from './tables/acts.ts';
 import { type AnchorState, anchorState } from './tables/anchor-state.ts';
-import { findAuditHash, scanAuditEntries } from './tables/audit-entries.ts';
+import { findAuditHash, type ScannedEntry, scanAuditEntries } from './tables/audit-entries.ts';
 import { listOpenIntents } from './tables/open-intents.ts';
 
 const entriesPerChunk = 500;
@@ -63,6 +65,7 @@ export async function verifyLedger(options: LedgerVerification): Promise<VerifyR
   const lines = readAnchorLines(options.anchorPath, size ?? 0);
   for (;;) {
     const rows = scanAuditEntries(options.db, walk.head.seq, entriesPerChunk);
+    checkActs(walk, options.db, rows);
     if (rows.length === 0) break;
     const hashes = new Map<number, string>();
     for (const row of rows) {
@@ -114,6 +117,15 @@ function trackIntent(walk: Walk, entry: AuditEntry): void {
   const same = walk.open.get(entry.correlation_id);
   if (same === undefined) walk.open.set(entry.correlation_id, [entry.seq]);
   else same.push(entry.seq);
+}
+
+/** The list of acts of power must be the one that follows from the entries: here, of one chunk of them, or of none after the last. */
+function checkActs(walk: Walk, db: ReadableDb, rows: readonly ScannedEntry[]): void {
+  const beforeSeq = (rows.at(-1)?.seq ?? Number.MAX_SAFE_INTEGER - 1) + 1;
+  const listed = listActSeqs(db, { afterSeq: walk.head.seq, beforeSeq }, rows.length + 1).toReversed();
+  const derived = rows.filter(({ entry }) => entry !== undefined && isActOfPower(entry)).map(({ seq }) => seq);
+  if (listed.join() !== derived.join())
+    add(walk, `acts of power after seq ${walk.head.seq}`, 'the list of them does not follow from the entries');
 }
 
 /** The list of intents without an outcome must be the one that follows from the entries. */

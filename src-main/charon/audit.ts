@@ -9,7 +9,9 @@ import type { AuditLedger, AuditSubject } from './api.ts';
 import type { Anchor } from './audit-anchor.ts';
 import { type AuditQueue, createAuditQueue } from './audit-queue.ts';
 import { verifyLedger } from './audit-verify.ts';
+import { isActOfPower } from './rules/act-of-power.ts';
 import { type AuditRecord, ambiguousOutcome, type MacKey, nextEntry } from './rules/audit-entry.ts';
+import { insertAct } from './tables/acts.ts';
 import { updateAnchorState } from './tables/anchor-state.ts';
 import { auditHead, insertAuditEntry, listAuditEntries } from './tables/audit-entries.ts';
 import { deleteOpenIntents, insertOpenIntent } from './tables/open-intents.ts';
@@ -121,10 +123,11 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
   };
 }
 
-/** Appends to the chain as the savepoint sees it, and keeps the list of intents without an outcome. */
+/** Appends to the chain as the savepoint sees it, and keeps the lists of intents without an outcome and of acts of power. */
 function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): void {
   const entry = nextEntry(auditHead(db), record, macKey);
   insertAuditEntry(db, entry);
+  if (isActOfPower(entry)) insertAct(db, entry.seq);
   if (record.phase === 'intent') insertOpenIntent(db, entry.seq, entry.correlation_id, record.subject.idempotencyKey);
   else if (entry.outcome !== ambiguousOutcome) deleteOpenIntents(db, entry.correlation_id);
 }

@@ -4,6 +4,7 @@ import { assert } from '../base/assert.ts';
 import { checkFile } from '../sqlite/check-file.ts';
 import type { Caller, Charon } from './api.ts';
 import { doAllChores } from './chores.ts';
+import { ownerConfirmation } from './confirmation.ts';
 import type { CharonContext } from './context.ts';
 import { draftResolution, dropResolution } from './drafts.ts';
 import { ltxVerbs } from './ltx.ts';
@@ -46,6 +47,7 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     authenticate: (token, door) =>
       token.startsWith('ltx_') ? authenticateLtx(context, token, door) : authenticate(context, token, door),
     noteUse: createUseKeeper(context, updateLastUse),
+    word: ownerConfirmation(context),
     ltx: ltxVerbs(context),
     oauth: oauthVerbs(context),
     requireScope,

@@ -11,6 +11,9 @@ const ownerSelfMergeName: Switch = 'owner_self_merge';
 const openRegistrationName: Switch = 'ledger_open_registration';
 const oauthEnabledName: Switch = 'oauth_enabled';
 
+/** Every security setting: the switches, how acts of power are confirmed, and which of them the owner has seen. */
+type SettingName = Switch | 'owner_confirm' | 'acts_seen_through';
+
 /**
  * May the owner merge the owner's own proposal at the owner's doors (`charon.md` §4)? A value that is missing or does not
  * carry the ledger's MAC counts as off.
@@ -47,12 +50,31 @@ export function setOauthEnabled(context: CharonContext, on: boolean): Promise<vo
 }
 
 function isOn(context: CharonContext, name: Switch): boolean {
+  const stored = readSetting(context, name);
+  return stored.kind === 'held' && stored.value === 'on';
+}
+
+/** A security setting as it is found: `forged` when it does not carry the ledger's MAC. */
+export type StoredSetting =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'forged' }
+  | { readonly kind: 'held'; readonly value: string };
+
+/** Reads a setting under its MAC; what a forged one counts as is for the caller to say. */
+export function readSetting(context: CharonContext, name: SettingName): StoredSetting {
   const row = findSetting(context.db, name);
-  if (row === undefined) return false;
+  if (row === undefined) return { kind: 'absent' };
   const setting = { name, value: row.value, changedAt: row.changed_at };
-  if (verifySetting(context.keys.ledger, context.homeId, setting, row.mac, row.mac_key_id)) return row.value === 'on';
-  context.log.error({ setting: name }, 'a security setting does not carry the MAC of the ledger and counts as off');
-  return false;
+  if (verifySetting(context.keys.ledger, context.homeId, setting, row.mac, row.mac_key_id))
+    return { kind: 'held', value: row.value };
+  context.log.error({ setting: name }, 'a security setting does not carry the MAC of the ledger and does not count');
+  return { kind: 'forged' };
+}
+
+/** Writes a setting of this home under its MAC. */
+export function writeSetting(db: WritableDb, context: CharonContext, name: SettingName, value: string): void {
+  const { homeId, keys, clock } = context;
+  storeSetting(db, name, { homeId, macKey: keys.ledger, nowMs: clock.nowMs(), value });
 }
 
 /** Turns the owner's self-merge on or off. */
@@ -79,15 +101,20 @@ export function renewSettings(db: WritableDb, keys: CharonKeys, homeId: string):
   }
 }
 
-interface StoredSwitch {
+interface Stored {
   readonly homeId: string;
   readonly macKey: MacKey;
   readonly nowMs: number;
-  readonly on: boolean;
 }
 
-function storeSwitch(db: WritableDb, name: Switch, stored: StoredSwitch): void {
-  const setting = { name, value: stored.on ? 'on' : 'off', changedAt: toTimestamp(stored.nowMs) };
+type StoredSwitch = Stored & { readonly on: boolean };
+
+function storeSwitch(db: WritableDb, name: Switch, { on, ...stored }: StoredSwitch): void {
+  storeSetting(db, name, { ...stored, value: on ? 'on' : 'off' });
+}
+
+function storeSetting(db: WritableDb, name: SettingName, stored: Stored & { readonly value: string }): void {
+  const setting = { name, value: stored.value, changedAt: toTimestamp(stored.nowMs) };
   upsertSetting(db, setting.name, {
     value: setting.value,
     changed_at: setting.changedAt,

@@ -1,8 +1,10 @@
 import type { CommandContract } from '../../src-preload/contract/command.ts';
+import type { Confirmed } from '../../src-preload/contract/commands/owner-word.ts';
 import { ltxKeyIdSchema } from '../../src-preload/contract/ltx.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { AuditSubject, Caller } from '../charon/api.ts';
+import { markOf } from '../charon/rules/act-of-power.ts';
 import type { CommandCall } from './api.ts';
 import { projectOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
@@ -14,12 +16,16 @@ interface Findings {
   readonly effects?: readonly string[];
   readonly requestDigest?: string;
   readonly replayed?: boolean;
+  /** How an act of power from outside the desk was confirmed. */
+  readonly confirmed?: Confirmed;
 }
 
 /** What the audit ledger and the metrics learn about one call, as the pipeline learns it. */
 export interface AuditTrail {
   /** Adds what became known. */
   describe(found: Findings): void;
+  /** Records that the call waits for the owner's word, under the id of its request, which later entries name too. */
+  waits(requestId: string): void;
   /** Makes the intent durable; throws AUDIT_UNAVAILABLE, and then nothing may run. */
   intend(): Promise<void>;
   /** Records what came of the call; `fault` undefined means that it was done. Never throws. */
@@ -34,25 +40,34 @@ export function createAuditTrail(
 ): AuditTrail {
   let found: Findings = {};
   let intended = false;
+  let waited: string | undefined;
   const name = contract?.name ?? call.name;
 
+  // The mark comes first: by its place it is told from an id (`charon.md` §8).
+  const marks = (): readonly string[] => [
+    ...(found.confirmed === undefined ? [] : [markOf(found.confirmed)]),
+    ...(waited === undefined ? [] : [waited]),
+  ];
   const subject = (): AuditSubject => ({
     principal: call.caller.principal.principal_id,
     ...credentialOf(call.caller),
     door: call.caller.door,
     command: name,
     project: found.project ?? projectOf(call.input) ?? '',
-    objectIds: [...new Set([...(found.objects ?? []), ...(found.effects ?? [])])],
-    requestDigest: found.requestDigest ?? inputDigest(call.input) ?? '',
+    objectIds: [...new Set([...marks(), ...(found.objects ?? []), ...(found.effects ?? [])])],
+    requestDigest: found.requestDigest ?? inputDigest(call.input, contract) ?? '',
     correlationId: call.correlationId,
     idempotencyKey: contract?.mutates === true ? keyOf(call.input) : undefined,
   });
 
   const record = (fault: Fault | undefined): void => {
     const outcome = fault === undefined ? (found.replayed === true ? 'replayed' : 'ok') : `${fault.kind} ${fault.code}`;
+    if (intended) guarded(() => deps.charon.audit.outcome(subject(), outcome));
+    else if (isRecorded(contract, fault)) guarded(() => deps.charon.audit.note(subject(), outcome));
+  };
+  const guarded = (write: () => void): void => {
     try {
-      if (intended) deps.charon.audit.outcome(subject(), outcome);
-      else if (isRecorded(contract, fault)) deps.charon.audit.note(subject(), outcome);
+      write();
     } catch (thrown) {
       deps.metrics.count('auditAppendFailures');
       deps.log.error(
@@ -65,6 +80,10 @@ export function createAuditTrail(
   return {
     describe: (more) => {
       found = { ...found, ...more };
+    },
+    waits: (requestId) => {
+      waited = requestId;
+      guarded(() => deps.charon.audit.note(subject(), 'waiting'));
     },
     intend: async () => {
       try {

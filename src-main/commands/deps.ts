@@ -18,6 +18,8 @@ export interface EngineFacts {
   readonly home: string;
   readonly mcpUrl: string | null;
   readonly startedAt: Timestamp;
+  /** The owner page's address with a new one-time code; undefined while that door is shut. */
+  readonly newLoginUrl?: (() => string) | undefined;
 }
 
 /** Everything that commands stand on; built by the composition root. */

@@ -14,6 +14,8 @@ import { memoryStateCommands } from './memory-state.ts';
 import { memoryWriteCommands } from './memory-write.ts';
 import { oauthCommands } from './oauth.ts';
 import { obolCommands } from './obols.ts';
+import type { OwnerRequests } from './owner-requests.ts';
+import { ownerWordCommands } from './owner-word.ts';
 import { principalCommands } from './principals.ts';
 import { projectCommands } from './projects.ts';
 import { proposalCommands } from './proposals.ts';
@@ -23,7 +25,7 @@ import { resolutionCommands } from './resolutions.ts';
 import { settingCommands } from './settings.ts';
 
 /** Every command by its name, in the order of the table; each row has exactly one handler. */
-export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundCommand> {
+export function createRegistry(deps: CommandDeps, requests: OwnerRequests): ReadonlyMap<string, BoundCommand> {
   const families = [
     memoryReadCommands,
     memoryStateCommands,
@@ -41,6 +43,7 @@ export function createRegistry(deps: CommandDeps): ReadonlyMap<string, BoundComm
     settingCommands,
     engineCommands,
     importCommands,
+    (known: CommandDeps) => ownerWordCommands(known, requests),
     ledgerCommands,
     ledgerAccountCommands,
     ledgerOwnerCommands,

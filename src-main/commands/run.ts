@@ -9,11 +9,15 @@ import { type AuditTrail, createAuditTrail } from './audit-trail.ts';
 import { type Answer, type BoundCommand, type OpenCall, type Place, parseOutput } from './bind.ts';
 import { type CommandDeps, liveCaller } from './deps.ts';
 import { inputDigest } from './digest.ts';
+import type { WaitingTimes } from './owner-requests.ts';
+import { createPowerGate, type PowerGate } from './power-gate.ts';
 import { createRegistry } from './registry.ts';
 import { roomOf } from './room.ts';
 
-/** The pipeline with the one more thing that the composition root needs of it. */
+/** The pipeline with what the composition root needs of it beside. */
 export interface CommandPipeline extends Commands {
+  /** Refuses what waits for the owner's word: the doors close next, and wait for their answers. */
+  endWaiting(): void;
   /** Refuses calls from now on with CLOSED and waits for those that run. */
   close(): Promise<void>;
 }
@@ -22,22 +26,25 @@ export interface CommandPipeline extends Commands {
  * Builds the command pipeline (`design.md` §5): every call of every door passes the same steps in the same order, and
  * whatever comes of it is in the audit ledger. See SPEC.md beside this file for the order, rule by rule.
  */
-export function createCommands(deps: CommandDeps): CommandPipeline {
-  const registry = createRegistry(deps);
+export function createCommands(deps: CommandDeps, times?: WaitingTimes): CommandPipeline {
+  const gate = createPowerGate(deps, times);
+  const registry = createRegistry(deps, gate.requests);
   const running = new Set<Promise<unknown>>();
   let closed = false;
 
-  const run = (call: CommandCall): Promise<unknown> => {
+  const unlessClosed = <Result>(start: () => Promise<Result>): Promise<Result> => {
     if (closed)
       return Promise.reject(
         new Fault('CLOSED', 'Memory Git is shutting down. Nothing was done; try again when it is back.'),
       );
-    const result = runOne(deps, registry.get(call.name), call);
+    const result = start();
     running.add(result);
     const done = (): void => void running.delete(result);
     result.then(done, done);
     return result;
   };
+  const run = (call: CommandCall): Promise<unknown> =>
+    unlessClosed(() => runOne(deps, gate, registry.get(call.name), call));
 
   return {
     run,
@@ -45,14 +52,21 @@ export function createCommands(deps: CommandDeps): CommandPipeline {
       name: Name,
       input: CommandInput<Name>,
       caller: Caller,
+      confirmation?: string,
     ): Promise<CommandOutput<Name>> => {
-      return parseOutput(name, await run({ name, input, caller, client: '', correlationId: deps.ids.uuidv7() }));
+      const correlationId = deps.ids.uuidv7();
+      return parseOutput(name, await run({ name, input, caller, client: '', correlationId, confirmation }));
     },
+    confirm: (what, passphrase, caller) =>
+      unlessClosed(() => gate.confirm({ ...what, passphrase, caller, correlationId: deps.ids.uuidv7() })),
+    attachDesk: gate.requests.attachDesk,
+    endWaiting: gate.requests.close,
     listFor: (caller) =>
       [...registry.values()].map(({ contract }) => contract).filter((contract) => admits(contract, caller)),
     subscribe: (listener) => deps.events.subscribe(listener),
     close: async () => {
       closed = true;
+      gate.requests.close();
       await Promise.allSettled(running);
     },
   };
@@ -64,11 +78,16 @@ function admits(contract: CommandContract, caller: Caller): boolean {
   return caller.scopes.includes(contract.scope) && (byOwner || contract.tool);
 }
 
-async function runOne(deps: CommandDeps, bound: BoundCommand | undefined, call: CommandCall): Promise<unknown> {
+async function runOne(
+  deps: CommandDeps,
+  gate: PowerGate,
+  bound: BoundCommand | undefined,
+  call: CommandCall,
+): Promise<unknown> {
   const startedMs = deps.monotonicMs();
   const trail = createAuditTrail(deps, call, bound?.contract);
   try {
-    const output = await pass(deps, bound, call, trail);
+    const output = await pass({ deps, gate, call, trail }, bound);
     trail.finished(undefined);
     return output;
   } catch (thrown) {
@@ -86,16 +105,12 @@ async function runOne(deps: CommandDeps, bound: BoundCommand | undefined, call: 
 }
 
 /** The steps, in their order. Each of them may throw the refusal of the call. */
-async function pass(
-  deps: CommandDeps,
-  bound: BoundCommand | undefined,
-  call: CommandCall,
-  trail: AuditTrail,
-): Promise<unknown> {
+async function pass(way: Way, bound: BoundCommand | undefined): Promise<unknown> {
+  const { deps, call, trail } = way;
   const caller = liveCaller(deps.charon, call.caller);
   const { command, opened } = open(deps, bound, call, caller);
   const { contract } = command;
-  const requestDigest = getDigest(opened.input);
+  const requestDigest = getDigest(contract, opened.input);
   trail.describe({ objects: opened.objects, requestDigest });
   deps.charon.requireScope(caller, contract.scope);
   const projectId = await requireProject(deps, contract, opened, trail);
@@ -106,16 +121,41 @@ async function pass(
     trail.describe({ replayed: true, effects: replayed.effects });
     return replayed.output;
   }
-  if (contract.mutates && deps.recoveryReadonly) {
+  if (contract.mutates && deps.recoveryReadonly && !changesNoStore.has(contract.name)) {
     throw new Fault(
       'READ_ONLY',
       'Memory Git was started read-only for recovery. Reading works; nothing can be changed until it is started normally.',
     );
   }
   await opened.prepare(place);
+  await confirmPower(way, contract, opened, place);
   const answer = contract.mutates ? await mutate(deps, contract, opened, place, trail) : await opened.run(place);
   trail.describe({ effects: answer.effects });
   return answer.output;
+}
+
+/** What one call is carried through the steps with. */
+interface Way {
+  readonly deps: CommandDeps;
+  readonly gate: PowerGate;
+  readonly call: CommandCall;
+  readonly trail: AuditTrail;
+}
+
+/** Acts that are recorded as such and write nothing but that: they work in recovery too. */
+const changesNoStore: ReadonlySet<string> = new Set(['owner_request.decide', 'owner_page.open']);
+
+/** An act of power from outside the desk runs as it was confirmed, and what was looked at before a wait is looked at again. */
+async function confirmPower(way: Way, contract: CommandContract, opened: OpenCall, place: Place): Promise<void> {
+  const { gate, call, trail } = way;
+  const { caller, input } = opened;
+  const { requestDigest } = place;
+  const confirmed = await gate.pass(contract, { call, caller, input, requestDigest }, trail);
+  if (confirmed === undefined) return;
+  trail.describe({ confirmed });
+  if (confirmed !== 'desk') return;
+  assert(getDigest(contract, opened.input) === requestDigest, 'what runs is what the owner was shown');
+  await opened.prepare(place);
 }
 
 /** Room first, then the intent, then the deed: what has no room leaves no intent. */
@@ -138,8 +178,8 @@ async function mutate(
 }
 
 /** The digest by which a request is known again. Two requests may never share one, so an input without one is refused. */
-function getDigest(input: unknown): string {
-  const digest = inputDigest(input);
+function getDigest(contract: CommandContract, input: unknown): string {
+  const digest = inputDigest(input, contract);
   if (digest !== undefined) return digest;
   throw new Fault(
     'INPUT_INVALID',

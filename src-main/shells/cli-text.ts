@@ -1,11 +1,8 @@
-/** Characters that a terminal would obey, hide or reorder by: control, format (bidi, zero-width), separators, unassigned. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+import { escapeInvisible, escapeInvisibleJson } from '../text/visible.ts';
 
 /** Text from memory or from another program, safe to print on one line: what is not visible is written out as `\u{…}`. */
 export function visible(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(unprintable, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return escapeInvisible(text);
 }
 
 /** Text of several lines, each made visible and indented. */
@@ -18,11 +15,7 @@ export function visibleLines(text: string, indent: string): string {
 
 /** A value as one line of JSON; what a terminal would obey stays escaped, and it is still the same JSON. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(unprintable, (character) =>
-    [...Array(character.length).keys()]
-      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
+  return escapeInvisibleJson(JSON.stringify(value));
 }
 
 /** An id for people: enough of both ends to tell two of one moment apart. */

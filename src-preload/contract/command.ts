@@ -15,6 +15,7 @@ export interface CommandAnnotations {
  * `project` says where the project stands in the input: a key of it, `object` when it is known only after the object
  * was loaded, or `none`.
  * `power` marks an act that gives rights or puts memory into a protected ref.
+ * `secrets` names the keys of the input that hold one: no digest is taken over their values, and nobody is shown them.
  */
 export interface CommandContract<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly name: string;
@@ -24,6 +25,7 @@ export interface CommandContract<Input extends z.ZodType = z.ZodType, Output ext
   readonly project: 'project' | 'object' | 'none';
   readonly mutates: boolean;
   readonly power: boolean;
+  readonly secrets: readonly string[];
   readonly tool: boolean;
   readonly annotations: CommandAnnotations;
   readonly input: Input;
@@ -53,7 +55,7 @@ export function agentCommand<const Name extends string, Input extends z.ZodType,
 }): CommandContract<Input, Output> & { readonly name: Name } {
   const { records = false, ...rest } = row;
   const { power = false, tool = true } = row;
-  return { ...rest, power, tool, annotations: row.mutates || records ? write : read };
+  return { ...rest, power, secrets: [], tool, annotations: row.mutates || records ? write : read };
 }
 
 /** A command of the owner's doors: no bearer token reaches it. */
@@ -63,6 +65,7 @@ export function ownerCommand<const Name extends string, Input extends z.ZodType,
   readonly description: string;
   readonly mutates: boolean;
   readonly power?: boolean;
+  readonly secrets?: readonly string[];
   readonly input: Input;
   readonly output: Output;
 }): CommandContract<Input, Output> & { readonly name: Name } {
@@ -71,6 +74,7 @@ export function ownerCommand<const Name extends string, Input extends z.ZodType,
     scope: 'owner',
     project: 'none',
     power: row.power ?? false,
+    secrets: row.secrets ?? [],
     tool: false,
     annotations: row.mutates ? write : read,
   };

@@ -41,6 +41,8 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ledger_changed'), agent_id: ledgerAgentIdSchema }),
   /** A program asked to sign in or was answered, an access was given or ended, or signing in was turned on or off. */
   z.strictObject({ kind: z.literal('oauth_changed') }),
+  /** An act of power waits for the owner's word, was decided, or was done outside the desk; or how such acts are confirmed was changed. */
+  z.strictObject({ kind: z.literal('owner_requests_changed') }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
   z.strictObject({
     kind: z.literal('agent_called'),

@@ -35,6 +35,9 @@ export const proposalIdSchema = uuid.brand<'ProposalId'>();
 export type ProposalId = z.infer<typeof proposalIdSchema>;
 export const manifestIdSchema = uuid.brand<'ManifestId'>();
 export type ManifestId = z.infer<typeof manifestIdSchema>;
+/** An act of power that waits for the owner's word. */
+export const requestIdSchema = uuid.brand<'RequestId'>();
+export type RequestId = z.infer<typeof requestIdSchema>;
 export const findingIdSchema = uuid.brand<'FindingId'>();
 export const advanceIdSchema = uuid.brand<'AdvanceId'>();
 

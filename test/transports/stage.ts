@@ -91,6 +91,8 @@ export interface Stage extends Commands {
   readonly calls: CommandCall[];
   publish(event: EngineEvent): void;
   listeners(): number;
+  /** How many desks are attached. */
+  desks(): number;
 }
 
 /**
@@ -99,6 +101,7 @@ export interface Stage extends Commands {
  */
 export function stage(answer: (call: CommandCall) => unknown = (call) => ({ called: call.name })): Stage {
   const calls: CommandCall[] = [];
+  let desks = 0;
   const listeners = new Set<(event: EngineEvent) => void>();
   const admits = (caller: Caller, scope: Scope | 'owner'): boolean =>
     scope === 'owner' ? caller.credential.kind === 'owner' : caller.scopes.includes(scope);
@@ -122,6 +125,14 @@ export function stage(answer: (call: CommandCall) => unknown = (call) => ({ call
     calls,
     run,
     call: () => Promise.reject(new Fault('COMMAND_UNKNOWN', 'The typed form is not on this stage.')),
+    confirm: () => Promise.reject(new Fault('CONFIRMATION_REFUSED', 'Nobody knows a passphrase on this stage.')),
+    attachDesk: () => {
+      desks += 1;
+      return () => {
+        desks -= 1;
+      };
+    },
+    desks: () => desks,
     listFor: (caller) => commandTable.filter((row) => admits(caller, row.scope)),
     subscribe(listener) {
       listeners.add(listener);

@@ -7,6 +7,7 @@ import { memoryWriteCommands } from './memory-write.ts';
 import { oauthCommands } from './oauth.ts';
 import { operationCommands } from './operations.ts';
 import { ownerCommands } from './owner.ts';
+import { ownerWordCommands } from './owner-word.ts';
 import { settingCommands } from './settings.ts';
 
 /** The whole command table, in the order in which tools are listed. */
@@ -20,6 +21,7 @@ export const commandTable = [
   ...operationCommands,
   ...settingCommands,
   ...importCommands,
+  ...ownerWordCommands,
 ] as const;
 
 type Row = (typeof commandTable)[number];
