@@ -48,7 +48,7 @@ export function foreseeAdvance(
     const from = getChangesetRow(db, input.expectedHead, 'expected_head');
     if (findRef(db, input.projectId, input.refName)?.headSeq !== from.seq) return undefined;
     requireShape(db, envelope, from, to);
-    return detectBlocking(db, sidesOf(db, input, envelope, from, to));
+    return detectBlocking(db, context.detector, sidesOf(db, input, envelope, from, to));
   } catch (thrown) {
     // The verb itself refuses it, and records that.
     if (thrown instanceof Fault && thrown.kind !== 'unavailable') return undefined;
@@ -128,7 +128,7 @@ function carryOut(
   requireSeparation(db, context, envelope, from, to);
   if (stored.headSeq !== from.seq) throw refMoved(input.refName, input.expectedHead, actual);
   const sides = sidesOf(db, input, envelope, from, to);
-  requireNoOpenBlocking(db, isOf(sides, foreseen) ? foreseen : detectBlocking(db, sides));
+  requireNoOpenBlocking(db, isOf(sides, foreseen) ? foreseen : detectBlocking(db, context.detector, sides));
 
   const movedMs = context.clock.nowMs();
   const advance = recordOf(input, envelope, context.ids.uuidv7(), movedMs);

@@ -3,7 +3,6 @@ import type { ConflictVerbs } from './conflict-api.ts';
 import { listConflicts } from './conflicts-list.ts';
 import { persistFindings, selectFindings } from './conflicts-persist.ts';
 import { resolveConflict, retireConflicts } from './conflicts-settle.ts';
-import { detectConflicts } from './detection.ts';
 import type { ReadVerb, Write } from './lethe-verbs.ts';
 import type { VerbContext } from './verb-context.ts';
 
@@ -13,10 +12,10 @@ export const conflictsPerWrite = 200;
 /** The verbs of conflicts over the store's reading and writing. */
 export function conflictVerbs(read: ReadVerb, write: Write, context: VerbContext): ConflictVerbs {
   return {
-    detectConflicts: (sides) => read((db) => detectConflicts(db, sides)),
+    detectConflicts: (sides) => read((db) => context.detector.detect(db, sides)),
     // Detected before the writes: between the same changesets the answer is the same for ever, and the batch is not held up by it.
     persistConflicts: async (input) => {
-      const findings = read((db) => selectFindings(db, input));
+      const findings = read((db) => selectFindings(db, context.detector, input));
       const kept: Conflict[] = [];
       for (let from = 0; from < findings.length; from += conflictsPerWrite) {
         const some = findings.slice(from, from + conflictsPerWrite);

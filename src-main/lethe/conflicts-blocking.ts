@@ -2,7 +2,7 @@ import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import type { ProjectId } from '../../src-preload/contract/ids.ts';
 import { Fault } from '../base/fault.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
-import { detectConflicts } from './detection.ts';
+import type { Detector } from './detection-memo.ts';
 import { changesetIdOf } from './projection/identity.ts';
 import { newestCommonAncestor, openSight } from './projection/sight.ts';
 import { listStatusesOfFinding } from './tables/conflicts.ts';
@@ -20,14 +20,18 @@ export interface BlockingFindings extends MoveSides {
 }
 
 /** Detects what blocks a protected move, whether somebody kept it or not. Cost follows what the sides changed; nothing is written. */
-export function detectBlocking(db: ReadableDb, { projectId, leftSeq, rightSeq }: MoveSides): BlockingFindings {
+export function detectBlocking(
+  db: ReadableDb,
+  detector: Detector,
+  { projectId, leftSeq, rightSeq }: MoveSides,
+): BlockingFindings {
   const sides = {
     projectId,
     baseChangesetId: changesetIdOf(db, newestCommonAncestor(openSight(db), leftSeq, rightSeq)),
     leftChangesetId: changesetIdOf(db, leftSeq),
     rightChangesetId: changesetIdOf(db, rightSeq),
   };
-  const findings = detectConflicts(db, sides).filter(({ severity }) => severity === 'blocking');
+  const findings = detector.detectUnderAnyBase(db, sides).filter(({ severity }) => severity === 'blocking');
   return { projectId, leftSeq, rightSeq, findings };
 }
 

@@ -10,7 +10,7 @@ import { getChangesetRow } from './changeset-rows.ts';
 import type { ConflictSides } from './conflict-api.ts';
 import { carriedCause, conflictCauses, lifeStamp, openConflictLife } from './conflict-life.ts';
 import { conflictColumns, conflictDigest, namedMemories, openConflictReader } from './conflict-rows.ts';
-import { detectConflicts } from './detection.ts';
+import type { Detector } from './detection-memo.ts';
 import { openSight, sees } from './projection/sight.ts';
 import { findLastStatus } from './tables/conflict-events.ts';
 import { type ConflictRow, findConflictRow, findNewestOfKey, insertConflictRow } from './tables/conflicts.ts';
@@ -30,8 +30,8 @@ export interface PersistInput {
  * not find for these sides is refused (`lethe.md` D2). Throws INPUT_INVALID naming the first such id, and what
  * `detectConflicts` throws.
  */
-export function selectFindings(db: ReadableDb, input: PersistInput): readonly Conflict[] {
-  const found = new Map(detectConflicts(db, input.sides).map((finding) => [finding.conflict_id, finding]));
+export function selectFindings(db: ReadableDb, detector: Detector, input: PersistInput): readonly Conflict[] {
+  const found = new Map(detector.detect(db, input.sides).map((finding) => [finding.conflict_id, finding]));
   return [...new Set(input.conflictIds)].map((conflictId) => found.get(conflictId) ?? refuseUnfound(conflictId));
 }
 

@@ -14,6 +14,7 @@ import type { StoreFile } from '../sqlite/store-file.ts';
 import { openTextHealth } from '../text/health.ts';
 import type { Lethe } from './api.ts';
 import { conflictVerbs } from './conflict-verbs.ts';
+import { openDetector } from './detection-memo.ts';
 import { gatewayVerbs } from './gateway.ts';
 import { importVerbs, refusedImportVerbs } from './import/import.ts';
 import {
@@ -98,6 +99,7 @@ export function letheFileOver(connection: Connection, options: LetheOptions): Op
     mergeKeys: options.mergeKeys,
     earlierMergeKeys: options.earlierMergeKeys ?? new Map(),
     ownerPrincipal: options.ownerPrincipal,
+    detector: openDetector(),
     log: options.log,
   };
   const batch = createBatch<EngineEvent>(connection, {

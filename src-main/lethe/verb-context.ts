@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Signer } from '../canonical/signature.ts';
+import type { Detector } from './detection-memo.ts';
 
 /** What verbs are given from outside: time, identities, keys and who owns the home. */
 export interface VerbContext {
@@ -16,6 +17,8 @@ export interface VerbContext {
   readonly earlierMergeKeys: ReadonlyMap<string, Uint8Array>;
   /** The principal who may review and merge what is their own (`lethe.md` §0.1); undefined: nobody. */
   readonly ownerPrincipal: string | undefined;
+  /** Finds conflicts, and remembers what it found last. */
+  readonly detector: Detector;
   /** Takes ids and codes, never content. */
   readonly log: Log;
 }
