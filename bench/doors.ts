@@ -20,7 +20,7 @@ import { benchProject } from './lib/store.ts';
 const [folder, store] = process.argv.slice(2);
 if (folder === undefined || store === undefined) throw new Error('name the folder of the home, and a store');
 const [clock, ids, log] = [systemClock, systemIds(), silentLog];
-const home = openHome({ root: join(folder, 'home'), env: {}, clock, ids });
+const home = await openHome({ root: join(folder, 'home'), env: {}, clock, ids });
 copyFileSync(store, home.paths.letheDb);
 const events = createEventHub(log);
 const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, log, onEvents: events.publish });

@@ -5,6 +5,7 @@ import { Fault } from './base/fault.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import type { Caller, Charon } from './charon/api.ts';
+import { readHomeId } from './charon/home-id.ts';
 import type { Commands } from './commands/api.ts';
 import type { CommandDeps } from './commands/deps.ts';
 import { createEventHub } from './commands/events.ts';
@@ -17,6 +18,7 @@ import { startUpkeep } from './commands/upkeep.ts';
 import { readLetheHttp } from './home/environment.ts';
 import { freeDisk } from './home/free-disk.ts';
 import type { Environment } from './home/home.ts';
+import type { Keychain } from './home/keychain.ts';
 import { openLetheApiKey } from './home/keys.ts';
 import { type OpenHome, openHome } from './home/open.ts';
 import { readUpstream } from './home/upstream.ts';
@@ -44,6 +46,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** The keychain of this system, where there is a window. */
+  readonly keychain?: Keychain | undefined;
   /** Hears how far a long command has come. */
   readonly onProgress?: CommandDeps['onProgress'];
 }
@@ -66,8 +70,6 @@ export interface App {
   readonly doors: AppDoors;
   /** The owner through one of the owner's doors. Throws CLOSED once the engine is closing. */
   ownerCaller(door: Caller['door']): Caller;
-  /** The owner page's address with a fresh one-time code; undefined while that door is shut. */
-  newLoginUrl(): string | undefined;
   /** Shuts the doors, waits for what runs, flushes the ledger, checkpoints, lets go of the home. Once is enough. */
   close(): Promise<void>;
 }
@@ -101,10 +103,12 @@ export async function openApp(options: AppOptions): Promise<App> {
 async function open(options: AppOptions, undo: Undo[]): Promise<App> {
   const startedAt = toTimestamp(options.clock.nowMs());
   let mcpUrl: string | null = null;
-  const facts = () => ({ version: options.version, home: options.home, mcpUrl, startedAt });
+  let newLoginUrl: (() => string) | undefined;
+  const facts = () => ({ version: options.version, home: options.home, mcpUrl, startedAt, newLoginUrl });
   const opened = await openEngine(options, undo, facts);
   const { home, charon, commands } = opened;
   const doors = options.doors === null ? closedDoors : await openDoors(options, options.doors, opened, undo);
+  newLoginUrl = doors.newLoginUrl;
   const letheHttp = await openStoreDoor(options, opened, undo);
   mcpUrl = doors.mcp;
   home.announce({ socket: doors.socket, mcp: doors.mcp, owner_page: doors.ownerPage });
@@ -117,7 +121,6 @@ async function open(options: AppOptions, undo: Undo[]): Promise<App> {
       if (closing === undefined) return charon.ownerCaller(door);
       throw new Fault('CLOSED', 'Memory Git is shutting down. Nothing was done; try again when it is back.');
     },
-    newLoginUrl: doors.newLoginUrl,
     close: () => (closing ??= unwind(undo, options.log)),
   };
 }
@@ -135,8 +138,9 @@ async function unwind(undo: Undo[], log: Log): Promise<void> {
 
 async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps['facts']): Promise<Opened> {
   const { clock, ids, log } = options;
-  const home = openHome({ root: options.home, env: options.env, clock, ids });
+  const home = await openHome({ root: options.home, env: options.env, clock, ids, keychain: options.keychain });
   undo.push(() => home.release());
+  requireKeysOf(home);
   for (const warning of home.keys.warnings) log.warn(warning);
   const events = createEventHub(log);
   const client = await openUpstream(options, home, events.publish);
@@ -177,6 +181,17 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   return { home, charon, store, lethe, commands, gate: createLedgerGate(deps), metrics };
 }
 
+/** Sealed keys say of which home they are: those of another one would begin a new key in its ledger (H43). */
+function requireKeysOf({ paths, keyVault }: OpenHome): void {
+  const sealedFor = keyVault.sealedFor();
+  if (sealedFor === undefined) return;
+  const homeId = readHomeId(paths.charonDb);
+  if (homeId === undefined || homeId === sealedFor) return;
+  throw new Fault('KEYS_INVALID', 'keys.json holds the sealed keys of another home. Put the file of this home back.', {
+    field: 'sealed.home_id',
+  });
+}
+
 /** The way to the store that `CHARON_UPSTREAM` names; undefined where the memory is in this home. */
 async function openUpstream(
   { env }: AppOptions,
@@ -201,10 +216,10 @@ async function settle(charon: Charon, log: Log): Promise<void> {
 }
 
 interface OpenDoors extends Omit<AppDoors, 'letheHttp'> {
-  readonly newLoginUrl: () => string | undefined;
+  readonly newLoginUrl: (() => string) | undefined;
 }
 
-const closedDoors: OpenDoors = { mcp: null, ledger: null, ownerPage: null, socket: null, newLoginUrl: () => undefined };
+const closedDoors: OpenDoors = { mcp: null, ledger: null, ownerPage: null, socket: null, newLoginUrl: undefined };
 
 async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opened, undo: Undo[]): Promise<OpenDoors> {
   const { clock, ids, log, version } = options;
@@ -228,23 +243,22 @@ async function openDoors(options: AppOptions, wanted: DoorOptions, opened: Opene
   undo.push(() => agents.close());
   const page = wanted.ownerPageDir === null ? undefined : await openPage(options, wanted.ownerPageDir, opened);
   if (page !== undefined) undo.push(() => page.close());
-  const newLoginUrl = (): string | undefined => page?.newLoginUrl();
   const socket = await openOwnerSocket({
     path: home.paths.socket,
     ownerKey: home.keys.owner,
     commands,
     charon,
-    newLoginUrl: page?.newLoginUrl,
     metrics: opened.metrics.text,
     log,
   });
   undo.push(() => socket.close());
+  undo.push(() => commands.endWaiting());
   return {
     mcp: agents.mcpUrl,
     ledger: agents.ledgerUrl,
     ownerPage: page?.url ?? null,
     socket: socket.path,
-    newLoginUrl,
+    newLoginUrl: page?.newLoginUrl,
   };
 }
 
@@ -266,7 +280,7 @@ async function openStoreDoor(
     );
   const { env, ids, log } = options;
   const { openLetheHttp } = await import('./transports/lethe-http/server.ts');
-  const key = openLetheApiKey(home.paths, env, ids, home.recovery)?.key;
+  const key = (await openLetheApiKey(home, env, ids))?.key;
   const door = await openLetheHttp({
     ...{ lethe, bind, key, ...readLetheHttp(env), recovery: home.recovery, log },
     mergeKeys: home.keys.merges.verifying,

@@ -14,6 +14,10 @@ export interface HomePaths {
   readonly settings: string;
   readonly backups: string;
   readonly logs: string;
+  /** Work of a restore: what comes in, and what it replaced. */
+  readonly restore: string;
+  /** Says that this home was restored and waits for its owner's check. */
+  readonly restored: string;
   readonly lock: string;
   readonly host: string;
   readonly socket: string;
@@ -41,6 +45,8 @@ export function homePaths(root: string, env: Environment): HomePaths {
     settings: join(root, 'settings.json'),
     backups: join(root, 'backups'),
     logs: join(root, 'logs'),
+    restore: join(root, 'restore'),
+    restored: join(root, 'restored.json'),
     lock: join(root, 'lock'),
     host: join(root, 'host.json'),
     socket: join(root, 'owner.sock'),
@@ -98,6 +104,8 @@ const ownNames = new Set([
   'settings.json',
   'backups',
   'logs',
+  'restore',
+  'restored.json',
   'lock',
   'host.json',
   'owner.sock',
@@ -105,7 +113,7 @@ const ownNames = new Set([
 
 const databaseFile = /^(?:lethe\.db|charon\.db|lock)(?:-wal|-shm|-journal)?$/;
 /** What an atomic write leaves behind when the process dies inside it. */
-const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key)\.\d+$/;
+const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key|restored\.json)\.\d+$/;
 
 function isOurs(entry: string): boolean {
   return ownNames.has(entry) || databaseFile.test(entry) || halfWritten.test(entry);

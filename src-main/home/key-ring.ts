@@ -1,65 +1,106 @@
-import { type KeyFacts, type KeyName, keyNames } from '../../src-preload/contract/commands/operations.ts';
+import {
+  type KeyFacts,
+  type KeyName,
+  type KeyRecovery,
+  keyNames,
+} from '../../src-preload/contract/commands/operations.ts';
+import type { RecoveryEnvelope } from '../../src-preload/contract/recovery.ts';
 import { assertNever } from '../base/assert.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
-import type { Environment, HomePaths } from './home.ts';
-import { type KeysFile, readKeysFile, writeKeysFile } from './keys-file.ts';
+import { isPassphraseLongEnough, passphraseCharactersMax, passphraseCharactersMin } from '../canonical/passphrase.ts';
+import type { Environment } from './home.ts';
+import type { KeyVault } from './key-vault.ts';
+import type { KeysFile } from './keys-file.ts';
 import { keyBytesMin } from './merge-keys.ts';
+import { makeRecoveryLock, sealKeysForRecovery } from './recovery.ts';
 
 /** The keys of a home as they are stored. A key that is replaced is in use by this process until it ends. */
 export interface KeyRing {
-  /** In the order of `keyNames`. Throws KEYS_INVALID for a damaged file. */
+  /** In the order of `keyNames`. */
   list(): readonly KeyFacts[];
   /**
    * Makes a new key for the next start, and keeps the one before where it must verify (`charon.md` §2, H30). `dropEarlier`,
-   * of the obol key alone, keeps none. Throws INPUT_INVALID for a key that is not replaced here, KEYS_INVALID.
+   * of the obol key alone, keeps none. Rejects with INPUT_INVALID for a key that is not replaced here, KEYCHAIN_UNAVAILABLE.
    */
-  rotate(name: KeyName, dropEarlier: boolean): KeyFacts;
+  rotate(name: KeyName, dropEarlier: boolean): Promise<KeyFacts>;
+  /** Whether they are sealed with the keychain of this system, and why they can neither be sealed nor unsealed here. */
+  sealing(): Promise<{ readonly sealed: boolean; readonly reason: string | undefined }>;
+  /** Seals them for the home of that id (H42). Rejects with KEYCHAIN_UNAVAILABLE, KEYS_INVALID. */
+  seal(homeId: string): Promise<void>;
+  /** Stores them as a plain file again. */
+  unseal(): Promise<void>;
+  recovery(): KeyRecovery;
+  /** Sets the passphrase under which they are sealed for recovery from now on (H40). Rejects with INPUT_INVALID. */
+  setRecovery(passphrase: string): Promise<KeyRecovery>;
+  /** The keys sealed for recovery; undefined when no passphrase was set. */
+  recoveryEnvelope(homeId: string): RecoveryEnvelope | undefined;
 }
 
 type Earlier = NonNullable<KeysFile['earlier']>[number];
 
 /** Opens the keys of a home that this process holds. Nothing of it ever answers a key. */
 export function openKeyRing(options: {
-  readonly paths: HomePaths;
+  readonly vault: KeyVault;
   readonly env: Environment;
   readonly ids: Ids;
   readonly clock: Clock;
 }): KeyRing {
-  const { paths, env, ids, clock } = options;
-  const read = (): KeysFile => {
-    const file = readKeysFile(paths);
-    if (file !== undefined) return file;
-    throw new Fault('KEYS_INVALID', 'keys.json is missing. Put the file of this home back from a backup.');
-  };
+  const { vault, env, ids, clock } = options;
   return {
-    list: () => {
-      const file = read();
-      return keyNames.map((name) => factsOf(file, env, name));
-    },
-    rotate: (name, dropEarlier) => {
-      if (dropEarlier && name !== 'obol')
-        throw new Fault('INPUT_INVALID', 'drop_earlier: only tokens can be ended with their key. Leave it out.', {
-          field: 'drop_earlier',
-        });
-      const file = read();
-      const variable = variableOf(env, name);
-      if (variable !== undefined)
-        throw new Fault(
-          'INPUT_INVALID',
-          `key: this one comes from ${variable} and is replaced there, not in this home. Change the variable and start again.`,
-          { field: 'key', variable },
-        );
+    list: () => keyNames.map((name) => factsOf(vault.read(), env, name)),
+    rotate: async (name, dropEarlier) => {
+      requireReplaceable(env, name, dropEarlier);
       const replaced = { name, replaced_at: toTimestamp(clock.nowMs()) };
-      const next = replace(file, replaced, ids);
-      const earlier = dropEarlier
-        ? next.earlier?.map(({ secret, ...one }) => (one.name === name ? one : { ...one, secret }))
-        : next.earlier;
-      writeKeysFile(paths, { ...next, earlier });
-      return factsOf({ ...next, earlier }, env, name);
+      const stored = await vault.update((file) => {
+        const next = replace(file, replaced, ids);
+        return dropEarlier ? { ...next, earlier: withoutSecrets(next.earlier, name) } : next;
+      });
+      return factsOf(stored, env, name);
     },
+    sealing: async () => ({ sealed: vault.sealedFor() !== undefined, reason: await vault.whyUnavailable() }),
+    seal: (homeId) => vault.seal(homeId),
+    unseal: () => vault.unseal(),
+    recovery: () => recoveryOf(vault.read()),
+    setRecovery: async (passphrase) => {
+      requireLongEnough(passphrase);
+      const recovery = await makeRecoveryLock(passphrase, ids, toTimestamp(clock.nowMs()));
+      return recoveryOf(await vault.update((file) => ({ ...file, recovery })));
+    },
+    recoveryEnvelope: (homeId) => sealKeysForRecovery(vault.read(), homeId, ids),
   };
+}
+
+function requireReplaceable(env: Environment, name: KeyName, dropEarlier: boolean): void {
+  if (dropEarlier && name !== 'obol')
+    throw new Fault('INPUT_INVALID', 'drop_earlier: only tokens can be ended with their key. Leave it out.', {
+      field: 'drop_earlier',
+    });
+  const variable = variableOf(env, name);
+  if (variable === undefined) return;
+  throw new Fault(
+    'INPUT_INVALID',
+    `key: this one comes from ${variable} and is replaced there, not in this home. Change the variable and start again.`,
+    { field: 'key', variable },
+  );
+}
+
+function withoutSecrets(earlier: KeysFile['earlier'], name: KeyName): KeysFile['earlier'] {
+  return earlier?.map(({ secret, ...one }) => (one.name === name ? one : { ...one, secret }));
+}
+
+function requireLongEnough(passphrase: string): void {
+  if (isPassphraseLongEnough(passphrase)) return;
+  throw new Fault(
+    'INPUT_INVALID',
+    `passphrase: it has ${passphraseCharactersMin} to ${passphraseCharactersMax} characters. Several words make a good one.`,
+    { field: 'passphrase' },
+  );
+}
+
+function recoveryOf({ recovery }: KeysFile): KeyRecovery {
+  return { set: recovery !== undefined, set_at: recovery?.set_at ?? null };
 }
 
 /** The file with a new key, the one before it kept with its secret only where that goes on verifying. */

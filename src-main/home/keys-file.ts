@@ -52,10 +52,41 @@ const keysFileSchema = z.strictObject({
 /** The keys of a home as they are stored. */
 export type KeysFile = z.infer<typeof keysFileSchema>;
 
-/** keys.json, or undefined when there is none. Throws KEYS_INVALID for a damaged one, naming the field alone. */
-export function readKeysFile(paths: HomePaths): KeysFile | undefined {
+/** keys.json while the keys are sealed. */
+const sealedFileSchema = z.strictObject({
+  version: z.literal(2),
+  sealed: z.strictObject({
+    by: z.literal('keychain'),
+    /** The home that the keys are of: keys of another one are not unsealed for it. */
+    home_id: z.uuidv4(),
+    blob: z.base64().min(1).max(4_194_304),
+  }),
+});
+export type SealedKeys = z.infer<typeof sealedFileSchema>['sealed'];
+
+/** What keys.json holds: the keys, or the keys sealed. */
+export type StoredKeys =
+  | { readonly kind: 'plain'; readonly file: KeysFile }
+  | { readonly kind: 'sealed'; readonly sealed: SealedKeys };
+
+/** keys.json, or undefined when there is none. Throws KEYS_INVALID for a damaged one, naming the field alone (H6). */
+export function readStoredKeys(paths: HomePaths): StoredKeys | undefined {
   const text = readTextIfThere(paths.keys);
-  return text === undefined ? undefined : parseKeysFile(text, 'keys.json');
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (!isSealedForm(value)) return { kind: 'plain', file: parseKeysFile(text, 'keys.json') };
+  const parsed = sealedFileSchema.safeParse(value);
+  if (parsed.success) return { kind: 'sealed', sealed: parsed.data.sealed };
+  const field = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new Fault(
+    'KEYS_INVALID',
+    `keys.json is damaged (${field}). Put it back from a recovery export (charon keys restore FILE --replace) or from a backup; it is never made anew.`,
+    { field },
+  );
+}
+
+function isSealedForm(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'version' in value && value.version === 2;
 }
 
 /** The keys in a text, which `where` names in the refusal: KEYS_INVALID, with the name of the field and never a value. */
@@ -74,6 +105,11 @@ export function parseKeysFile(text: string, where: string): KeysFile {
 /** Writes keys.json, 0600, whole or not at all. */
 export function writeKeysFile(paths: HomePaths, file: KeysFile): void {
   writePrivateFile(paths.keys, `${JSON.stringify(file, null, 2)}\n`);
+}
+
+/** Writes keys.json with the keys sealed, 0600, whole or not at all. */
+export function writeSealedKeys(paths: HomePaths, sealed: SealedKeys): void {
+  writePrivateFile(paths.keys, `${JSON.stringify({ version: 2, sealed }, null, 2)}\n`);
 }
 
 /** What a text says as JSON; undefined when it is none. */

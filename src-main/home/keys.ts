@@ -2,8 +2,10 @@ import { chmodSync, existsSync, statSync } from 'node:fs';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import { createSigner, type Signer } from '../canonical/signature.ts';
-import { type Environment, type HomePaths, homeExists } from './home.ts';
-import { type KeysFile, readKeysFile, secretText, writeKeysFile } from './keys-file.ts';
+import type { Environment, HomePaths } from './home.ts';
+import { type KeyVault, openKeyVault } from './key-vault.ts';
+import type { Keychain } from './keychain.ts';
+import { type KeysFile, secretText } from './keys-file.ts';
 import {
   type ExplicitKey,
   keyBytesMin,
@@ -33,21 +35,47 @@ export interface HomeKeys {
   readonly warnings: readonly string[];
 }
 
+/** The keys of a home as this process uses them, and as they are stored. */
+export interface OpenedKeys {
+  readonly keys: HomeKeys;
+  readonly vault: KeyVault;
+}
+
 /**
  * The keys of a home: made at its first start, read at every later one, overridden by the environment (`charon.md` §2).
  * Throws KEYS_INVALID when keys.json is damaged, or is missing from a home that holds data (H6): new keys are never made
- * in its place, since nothing signed before would verify; and for what the environment says wrong (H7, H8, H9).
+ * in its place, since nothing signed before would verify; KEYS_SEALED when they are sealed and `keychain`, the one of this system
+ * where there is a window, does not open them (H43); KEYS_INVALID for what the environment says wrong (H7, H8, H9).
  */
-export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys {
+export async function openKeys(
+  paths: HomePaths,
+  env: Environment,
+  ids: Ids,
+  keychain?: Keychain | undefined,
+): Promise<OpenedKeys> {
+  const explicit = readExplicitKeys(env);
+  const warnings = [...explicit.merges.warnings, ...narrow(paths.keys, 'keys.json')];
+  const vault = await openKeyVault({ paths, ids, keychain });
+  const owner = openOwnerKey(paths, ids);
+  warnings.push(...narrow(paths.ownerKey, 'owner.key'));
+  return { keys: { ...keysOf(vault.read(), explicit), owner, warnings }, vault };
+}
+
+interface ExplicitKeys {
+  readonly obol: ExplicitKey | undefined;
+  readonly oauth: ExplicitKey | undefined;
+  readonly merges: ReturnType<typeof readMergeKeys>;
+}
+
+function readExplicitKeys(env: Environment): ExplicitKeys {
   const obol = readExplicitKey(env, 'CHARON_OBOL_HMAC_KEY');
   const oauth = readExplicitKey(env, 'CHARON_OAUTH_HMAC_KEY');
   const merges = readMergeKeys(env);
   requireDistinct(explicitKeys(obol, oauth, merges.keys));
+  return { obol, oauth, merges };
+}
 
-  const warnings = [...merges.warnings, ...narrow(paths.keys, 'keys.json')];
-  const file = readKeysFile(paths) ?? makeKeysFile(paths, ids);
-  const owner = openOwnerKey(paths, ids);
-  warnings.push(...narrow(paths.ownerKey, 'owner.key'));
+function keysOf(file: KeysFile, { obol, oauth, merges }: ExplicitKeys): Omit<HomeKeys, 'owner' | 'warnings'> {
   const earlier = (file.earlier ?? []).flatMap(({ name, id, secret }) =>
     secret === undefined ? [] : [{ name, id: id ?? '', key: fromText(secret) }],
   );
@@ -59,8 +87,6 @@ export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys
     earlierLedgers: new Map(earlier.filter(({ name }) => name === 'ledger').map(({ id, key }) => [id, key])),
     merges: mergeKeysOf(merges.keys, file),
     head: { keyId: file.head.id, ...createSigner(fromText(file.head.seed)) },
-    owner,
-    warnings,
   };
 }
 
@@ -69,12 +95,11 @@ export function openKeys(paths: HomePaths, env: Environment, ids: Ids): HomeKeys
  * that holds charon.db, made there at the first need unless nothing may be written. Undefined: a home of the store alone,
  * which may be served without. Throws KEYS_INVALID, unprinted (H13).
  */
-export function openLetheApiKey(
-  paths: HomePaths,
+export async function openLetheApiKey(
+  { paths, keyVault, recovery }: { readonly paths: HomePaths; readonly keyVault: KeyVault; readonly recovery: boolean },
   env: Environment,
   ids: Ids,
-  recovery: boolean,
-): { readonly key: string; readonly source: 'environment' | 'keys.json' } | undefined {
+): Promise<{ readonly key: string; readonly source: 'environment' | 'keys.json' } | undefined> {
   const given = (env.LETHE_API_KEY ?? '').trim();
   if (given !== '') {
     if (!/^[\x21-\x7e]+$/.test(given))
@@ -92,14 +117,14 @@ export function openLetheApiKey(
     return { key: given, source: 'environment' };
   }
   if (!existsSync(paths.charonDb)) return undefined;
-  const file = readKeysFile(paths);
-  if (file?.lethe_api !== undefined) return { key: file.lethe_api, source: 'keys.json' };
-  if (file === undefined || recovery)
+  const known = keyVault.read().lethe_api;
+  if (known !== undefined) return { key: known, source: 'keys.json' };
+  if (recovery)
     throw new Fault('KEYS_INVALID', 'keys.json holds no key for this door and is not written now. Set LETHE_API_KEY.', {
       variable: 'LETHE_API_KEY',
     });
   const key = ids.randomBytes(keyBytesMin).toString('base64url');
-  writeKeysFile(paths, { ...file, lethe_api: key });
+  await keyVault.update((file) => ({ ...file, lethe_api: key }));
   return { key, source: 'keys.json' };
 }
 
@@ -133,27 +158,6 @@ function toMergeKeys(keys: readonly NamedKey[], earlier: readonly NamedKey[]): M
     throw new Fault('KEYS_INVALID', 'keys.json holds no merge key. Put back the file of this home from a backup.');
   const byId = (named: readonly NamedKey[]) => new Map(named.map(({ id, key }) => [id, key]));
   return { signing, verifying: byId(keys), earlier: byId(earlier) };
-}
-
-function makeKeysFile(paths: HomePaths, ids: Ids): KeysFile {
-  if (homeExists(paths)) {
-    throw new Fault(
-      'KEYS_INVALID',
-      'keys.json is missing, and this home holds data that was signed with its keys. Put the file back from a backup; new keys are never made in its place.',
-    );
-  }
-  const secret = (): string => ids.randomBytes(keyBytesMin).toString('base64url');
-  const name = (purpose: string): string => `${purpose}-${ids.randomBytes(4).toString('hex')}`;
-  const file: KeysFile = {
-    version: 1,
-    obol: secret(),
-    oauth: secret(),
-    merges: [{ id: name('merge'), secret: secret() }],
-    ledger: { id: name('ledger'), secret: secret() },
-    head: { id: name('head'), seed: secret() },
-  };
-  writeKeysFile(paths, file);
-  return file;
 }
 
 /** The owner's key protects a socket, not data: a lost one is simply made again. */

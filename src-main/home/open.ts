@@ -6,6 +6,8 @@ import { readRecovery, readTuning } from './environment.ts';
 import { type Environment, type HomePaths, homeExists, homePaths, prepareHome } from './home.ts';
 import { type Host, removeHost, writeHost } from './host-file.ts';
 import { type KeyRing, openKeyRing } from './key-ring.ts';
+import type { KeyVault } from './key-vault.ts';
+import type { Keychain } from './keychain.ts';
 import { type HomeKeys, openKeys } from './keys.ts';
 import { lockHome } from './lock.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -18,6 +20,7 @@ export interface OpenHome {
   readonly tuning: StoreTuning;
   readonly settings: Settings;
   readonly keys: HomeKeys;
+  readonly keyVault: KeyVault;
   /** The keys as they are stored, to be listed and replaced. */
   readonly keyRing: KeyRing;
   /** Says in `host.json` where the doors are. */
@@ -28,14 +31,16 @@ export interface OpenHome {
 
 /**
  * Takes the home at `root` for this process: environment, folders, lock, host.json, settings, keys. Whoever is refused
- * later learns who holds it from the first moment on. Throws HOME_INVALID, HOME_LOCKED, KEYS_INVALID.
+ * later learns who holds it from the first moment on. Throws HOME_INVALID, HOME_LOCKED, KEYS_INVALID, KEYS_SEALED.
  */
-export function openHome(options: {
+export async function openHome(options: {
   readonly root: string;
   readonly env: Environment;
   readonly clock: Clock;
   readonly ids: Ids;
-}): OpenHome {
+  /** Where a window reaches it; without it sealed keys stay sealed. */
+  readonly keychain?: Keychain | undefined;
+}): Promise<OpenHome> {
   const { env, ids } = options;
   const paths = homePaths(options.root, env);
   const recovery = readRecovery(env);
@@ -58,13 +63,16 @@ export function openHome(options: {
   };
   try {
     announce({ socket: null, mcp: null, owner_page: null });
+    const settings = readSettings(paths);
+    const { keys, vault } = await openKeys(paths, env, ids, options.keychain);
     return {
       paths,
       recovery,
       tuning,
-      settings: readSettings(paths),
-      keys: openKeys(paths, env, ids),
-      keyRing: openKeyRing({ paths, env, ids, clock: options.clock }),
+      settings,
+      keys,
+      keyVault: vault,
+      keyRing: openKeyRing({ vault, env, ids, clock: options.clock }),
       announce,
       release,
     };

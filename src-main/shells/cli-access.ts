@@ -103,7 +103,7 @@ async function openStoreAlone({ home: root, env, onProgress }: AccessOptions): P
   const { openLedger } = await import('../ledger/ledger.ts');
   const { ledgerMigrations } = await import('../ledger/migrations/migrations.ts');
   const common = { clock: systemClock, ids: systemIds() };
-  const home = openHome({ root, env, ...common });
+  const home = await openHome({ root, env, ...common });
   try {
     const log = openLog('warn');
     const { lethe, file } = openLetheFile({

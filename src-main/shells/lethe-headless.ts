@@ -73,7 +73,7 @@ async function openBeside({ home, env, bind }: ServeStoreOptions, log: Log): Pro
 async function openAlone({ home: root, env, bind }: ServeStoreOptions, log: Log): Promise<OpenStore> {
   const ids = systemIds();
   const access = readLetheHttp(env);
-  const home = openHome({ root, env, clock: systemClock, ids });
+  const home = await openHome({ root, env, clock: systemClock, ids });
   const undo: (() => void | Promise<void>)[] = [() => home.release()];
   const close = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
@@ -93,7 +93,7 @@ async function openAlone({ home: root, env, bind }: ServeStoreOptions, log: Log)
     undo.push(() => lethe.close());
     if (!home.recovery) index.start(lethe);
     undo.push(() => index.stop());
-    const key = openLetheApiKey(home.paths, env, ids, home.recovery)?.key;
+    const key = (await openLetheApiKey(home, env, ids))?.key;
     const door = await openLetheHttp({
       ...{ lethe, bind, key, ...access, recovery: home.recovery, log },
       mergeKeys: home.keys.merges.verifying,

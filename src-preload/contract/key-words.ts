@@ -21,3 +21,11 @@ export const keyEffects: Readonly<Record<KeyName, string>> = {
   head: 'Nothing breaks: the store keeps the public half of every key that signed a move.',
   lethe_api: "Every program that uses the store's own HTTP protocol must be given the new key from keys.json.",
 };
+
+/** What works no more while the keys are sealed with the keychain of this system. */
+export const sealingStops: readonly string[] = [
+  'charon serve and lethe serve: keys are unsealed by the desk alone, so without its window nothing starts.',
+  'charon and lethe on a closed desk: while the desk runs they work through it; without it they end with exit code 3.',
+  'This home under another user or on another computer, and from a copy of the folder: the keychain stays behind. Take a recovery export along.',
+  'Backups hold the keys only when a recovery passphrase was set. Without one, what the keychain loses is lost for good.',
+];

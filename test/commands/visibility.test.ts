@@ -258,6 +258,7 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'oauth.refuse': { request_id: '0000000000000000' },
     'oauth.revoke': { grant_id: '0000000000000000' },
     'key.rotate': { key: 'obol' },
+    'key.set_recovery': { passphrase: 'correct horse battery' },
     'owner_request.decide': { request_id: unknownId, decision: 'allow' },
     'owner.set_confirmation': { owner_confirm: 'off' },
     'audit.acts_of_power': { since: 'last_seen' },

@@ -12,18 +12,18 @@ import { tempHome } from '../support/temp-home.ts';
 const ids = systemIds();
 
 /** A started home: its keys as a start reads them, and its ring. */
-function stage(env: Environment = {}) {
+async function stage(env: Environment = {}) {
   const paths: HomePaths = tempHome();
   prepareHome(paths);
-  const start = (): HomeKeys => openKeys(paths, env, ids);
-  const first = start();
-  const ring: KeyRing = openKeyRing({ paths, env, ids, clock: fakeClock() });
+  const start = async (): Promise<HomeKeys> => (await openKeys(paths, env, ids)).keys;
+  const { keys: first, vault } = await openKeys(paths, env, ids);
+  const ring: KeyRing = openKeyRing({ vault, env, ids, clock: fakeClock() });
   return { paths, start, first, ring };
 }
 
-function refusal(work: () => unknown): Fault {
+async function refusal(work: () => unknown): Promise<Fault> {
   try {
-    work();
+    await work();
   } catch (thrown) {
     if (thrown instanceof Fault) return thrown;
     throw thrown;
@@ -31,10 +31,10 @@ function refusal(work: () => unknown): Fault {
   throw new Error('nothing was refused');
 }
 
-test('H30 a replaced key is another one from the next start on, and what must still verify is kept', () => {
-  const { paths, start, first, ring } = stage();
-  for (const name of keyNames) ring.rotate(name, false);
-  const next = start();
+test('H30 a replaced key is another one from the next start on, and what must still verify is kept', async () => {
+  const { paths, start, first, ring } = await stage();
+  for (const name of keyNames) await ring.rotate(name, false);
+  const next = await start();
   for (const one of ['obol', 'oauth'] as const) expect(next[one].equals(first[one])).toBe(false);
   expect(next.earlierObols).toEqual([first.obol]);
   expect(next.ledger.id).not.toBe(first.ledger.id);
@@ -47,27 +47,27 @@ test('H30 a replaced key is another one from the next start on, and what must st
   expect(statSync(paths.keys).mode & 0o777).toBe(0o600);
 });
 
-test('H30 keys are replaced again and again, each earlier one kept once', () => {
-  const { start, first, ring } = stage();
-  ring.rotate('obol', false);
-  const second = start();
-  ring.rotate('obol', false);
-  expect(start().earlierObols).toEqual([first.obol, second.obol]);
-  for (let round = 0; round < 3; round += 1) ring.rotate('merge', false);
-  expect(start().merges.earlier.size).toBe(3);
+test('H30 keys are replaced again and again, each earlier one kept once', async () => {
+  const { start, first, ring } = await stage();
+  await ring.rotate('obol', false);
+  const second = await start();
+  await ring.rotate('obol', false);
+  expect((await start()).earlierObols).toEqual([first.obol, second.obol]);
+  for (let round = 0; round < 3; round += 1) await ring.rotate('merge', false);
+  expect((await start()).merges.earlier.size).toBe(3);
   expect(ring.list().find(({ name }) => name === 'merge')?.earlier).toBe(3);
 });
 
-test('H31 to drop the earlier obol keys ends all of them and nothing else', () => {
-  const { start, ring } = stage();
-  ring.rotate('ledger', false);
-  ring.rotate('obol', false);
-  const facts = ring.rotate('obol', true);
+test('H31 to drop the earlier obol keys ends all of them and nothing else', async () => {
+  const { start, ring } = await stage();
+  await ring.rotate('ledger', false);
+  await ring.rotate('obol', false);
+  const facts = await ring.rotate('obol', true);
   expect(facts).toMatchObject({ name: 'obol', earlier: 0, since: expect.any(String) });
-  const next = start();
+  const next = await start();
   expect([next.earlierObols, next.earlierLedgers.size]).toEqual([[], 1]);
   for (const name of keyNames.filter((one) => one !== 'obol'))
-    expect(refusal(() => ring.rotate(name, true))).toMatchObject({
+    expect(await refusal(() => ring.rotate(name, true))).toMatchObject({
       code: 'INPUT_INVALID',
       data: { field: 'drop_earlier' },
     });
@@ -79,22 +79,25 @@ test.each([
   ['merge', 'CHARON_MERGE_HMAC_KEY'],
   ['merge', 'CHARON_HMAC_KEY'],
   ['lethe_api', 'LETHE_API_KEY'],
-] as const)('H31 the key %s of %s is not replaced in the home, and the refusal holds no key', (name, variable) => {
-  const { paths, ring } = stage({ [variable]: 'a'.repeat(40) });
-  const before = readFileSync(paths.keys, 'utf8');
-  const fault = refusal(() => ring.rotate(name, false));
-  expect(fault).toMatchObject({ code: 'INPUT_INVALID', data: { field: 'key', variable } });
-  expect(fault.message).not.toContain('aaaa');
-  expect(readFileSync(paths.keys, 'utf8')).toBe(before);
-  expect(ring.list().find((facts) => facts.name === name)).toEqual({
-    ...{ name, id: null, source: 'environment', since: null },
-    earlier: 0,
-  });
-});
+] as const)(
+  'H31 the key %s of %s is not replaced in the home, and the refusal holds no key',
+  async (name, variable) => {
+    const { paths, ring } = await stage({ [variable]: 'a'.repeat(40) });
+    const before = readFileSync(paths.keys, 'utf8');
+    const fault = await refusal(() => ring.rotate(name, false));
+    expect(fault).toMatchObject({ code: 'INPUT_INVALID', data: { field: 'key', variable } });
+    expect(fault.message).not.toContain('aaaa');
+    expect(readFileSync(paths.keys, 'utf8')).toBe(before);
+    expect(ring.list().find((facts) => facts.name === name)).toEqual({
+      ...{ name, id: null, source: 'environment', since: null },
+      earlier: 0,
+    });
+  },
+);
 
-test('H31 a list of keys holds no key', () => {
-  const { paths, ring } = stage();
-  for (const name of keyNames) ring.rotate(name, false);
+test('H31 a list of keys holds no key', async () => {
+  const { paths, ring } = await stage();
+  for (const name of keyNames) await ring.rotate(name, false);
   const told = JSON.stringify(ring.list());
   for (const [secret] of readFileSync(paths.keys, 'utf8').matchAll(/[A-Za-z0-9_-]{43}/g))
     expect(told).not.toContain(secret);

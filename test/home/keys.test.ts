@@ -4,7 +4,7 @@ import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { createVerifier } from '../../src-main/canonical/signature.ts';
 import { type Environment, type HomePaths, prepareHome } from '../../src-main/home/home.ts';
-import { findOwnerKey, openKeys } from '../../src-main/home/keys.ts';
+import { findOwnerKey, type HomeKeys, openKeys } from '../../src-main/home/keys.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const ids = systemIds();
@@ -16,9 +16,14 @@ function preparedHome(): HomePaths {
   return paths;
 }
 
-function refusal(work: () => unknown): Fault {
+/** The keys as a start reads them. */
+async function open(paths: HomePaths, env: Environment): Promise<HomeKeys> {
+  return (await openKeys(paths, env, ids)).keys;
+}
+
+async function refusal(work: () => unknown): Promise<Fault> {
   try {
-    work();
+    await work();
   } catch (thrown) {
     if (thrown instanceof Fault) return thrown;
     throw thrown;
@@ -26,10 +31,10 @@ function refusal(work: () => unknown): Fault {
   throw new Error('nothing was refused');
 }
 
-test('H6 keys are made once, all different, 0600, and read again', () => {
+test('H6 keys are made once, all different, 0600, and read again', async () => {
   const paths = preparedHome();
-  const first = openKeys(paths, {}, ids);
-  const again = openKeys(paths, {}, ids);
+  const first = await open(paths, {});
+  const again = await open(paths, {});
   expect(again.obol).toEqual(first.obol);
   expect(again.merges).toEqual(first.merges);
   expect(again.ledger).toEqual(first.ledger);
@@ -46,12 +51,12 @@ test('H6 keys are made once, all different, 0600, and read again', () => {
   expect(first.warnings).toEqual([]);
 });
 
-test('H6 a home with data and no keys.json is refused and gets no new one', () => {
+test('H6 a home with data and no keys.json is refused and gets no new one', async () => {
   const paths = preparedHome();
-  openKeys(paths, {}, ids);
+  await open(paths, {});
   writeFileSync(paths.charonDb, '');
   rmSync(paths.keys);
-  expect(refusal(() => openKeys(paths, {}, ids)).code).toBe('KEYS_INVALID');
+  expect((await refusal(() => open(paths, {}))).code).toBe('KEYS_INVALID');
   expect(existsSync(paths.keys)).toBe(false);
 });
 
@@ -59,39 +64,39 @@ test.each([
   ['not JSON', '{"version":1,'],
   ['another version', '{"version":2}'],
   ['a short secret', undefined],
-])('H6 a damaged keys.json is refused and left as it is: %s', (_name, text) => {
+])('H6 a damaged keys.json is refused and left as it is: %s', async (_name, text) => {
   const paths = preparedHome();
-  openKeys(paths, {}, ids);
+  await open(paths, {});
   const damaged = text ?? readFileSync(paths.keys, 'utf8').replace(/"obol": "[^"]{10}/, '"obol": "');
   writeFileSync(paths.keys, damaged);
-  const fault = refusal(() => openKeys(paths, {}, ids));
+  const fault = await refusal(() => open(paths, {}));
   expect(fault.code).toBe('KEYS_INVALID');
   expect(fault.message).not.toMatch(/[A-Za-z0-9_-]{30}/);
   expect(readFileSync(paths.keys, 'utf8')).toBe(damaged);
 });
 
-test('H2 a key file that others could read is closed again, and said', () => {
+test('H2 a key file that others could read is closed again, and said', async () => {
   const paths = preparedHome();
-  openKeys(paths, {}, ids);
+  await open(paths, {});
   chmodSync(paths.keys, 0o644);
-  expect(openKeys(paths, {}, ids).warnings.join()).toMatch(/keys\.json could be read by other users/);
+  expect((await open(paths, {})).warnings.join()).toMatch(/keys\.json could be read by other users/);
   expect(statSync(paths.keys).mode & 0o777).toBe(0o600);
 });
 
-test('H6 a lost owner.key is made again; the other keys stay', () => {
+test('H6 a lost owner.key is made again; the other keys stay', async () => {
   const paths = preparedHome();
-  const first = openKeys(paths, {}, ids);
+  const first = await open(paths, {});
   rmSync(paths.ownerKey);
-  const second = openKeys(paths, {}, ids);
+  const second = await open(paths, {});
   expect(second.owner).not.toEqual(first.owner);
   expect(second.obol).toEqual(first.obol);
   expect(findOwnerKey(paths)).toEqual(second.owner);
 });
 
-test('H7 the environment overrides each key by itself, trimmed', () => {
+test('H7 the environment overrides each key by itself, trimmed', async () => {
   const paths = preparedHome();
-  const own = openKeys(paths, {}, ids);
-  const keys = openKeys(paths, { CHARON_OBOL_HMAC_KEY: ` ${long('o')}\n`, CHARON_MERGE_HMAC_KEY: long('m') }, ids);
+  const own = await open(paths, {});
+  const keys = await open(paths, { CHARON_OBOL_HMAC_KEY: ` ${long('o')}\n`, CHARON_MERGE_HMAC_KEY: long('m') });
   expect(keys.obol).toEqual(Buffer.from(long('o')));
   expect(keys.oauth).toEqual(own.oauth);
   expect(keys.merges).toEqual({
@@ -101,24 +106,23 @@ test('H7 the environment overrides each key by itself, trimmed', () => {
   });
 });
 
-test('H8 of a list the first signs and all verify, the single one too', () => {
-  const keys = openKeys(
-    preparedHome(),
-    { CHARON_MERGE_HMAC_KEYS: `new=${long('n')}=, old=${long('o')}`, CHARON_MERGE_HMAC_KEY: long('m') },
-    ids,
-  );
+test('H8 of a list the first signs and all verify, the single one too', async () => {
+  const keys = await open(preparedHome(), {
+    CHARON_MERGE_HMAC_KEYS: `new=${long('n')}=, old=${long('o')}`,
+    CHARON_MERGE_HMAC_KEY: long('m'),
+  });
   expect(keys.merges.signing).toEqual({ id: 'new', key: Buffer.from(`${long('n')}=`) });
   expect([...keys.merges.verifying.keys()]).toEqual(['new', 'old', '']);
 });
 
-test('H8 the deprecated key serves merges alone and only when nothing else does, with a warning', () => {
+test('H8 the deprecated key serves merges alone and only when nothing else does, with a warning', async () => {
   const paths = preparedHome();
-  const own = openKeys(paths, {}, ids);
-  const fallback = openKeys(paths, { CHARON_HMAC_KEY: long('d') }, ids);
+  const own = await open(paths, {});
+  const fallback = await open(paths, { CHARON_HMAC_KEY: long('d') });
   expect(fallback.merges.signing).toEqual({ id: '', key: Buffer.from(long('d')) });
   expect(fallback.obol).toEqual(own.obol);
   expect(fallback.warnings).toEqual([expect.stringMatching(/deprecated and used for merges only/)]);
-  const specific = openKeys(paths, { CHARON_HMAC_KEY: long('d'), CHARON_MERGE_HMAC_KEY: long('m') }, ids);
+  const specific = await open(paths, { CHARON_HMAC_KEY: long('d'), CHARON_MERGE_HMAC_KEY: long('m') });
   expect(specific.merges.signing.key).toEqual(Buffer.from(long('m')));
   expect(specific.warnings).toEqual([expect.stringMatching(/deprecated and ignored/)]);
 });
@@ -145,9 +149,9 @@ describe('what the environment says wrong', () => {
   ])('H9 two equal keys are refused, and neither is printed: %o', (env) => requireRefused(env));
 });
 
-function requireRefused(env: Environment): void {
+async function requireRefused(env: Environment): Promise<void> {
   const paths = preparedHome();
-  const fault = refusal(() => openKeys(paths, env, ids));
+  const fault = await refusal(() => open(paths, env));
   expect(fault.code).toBe('KEYS_INVALID');
   const said = `${fault.message} ${JSON.stringify(fault.data)} ${fault.stack}`;
   expect(said).not.toMatch(/s{6}|n{6}|m{6}|x{6}|=short/);

@@ -21,7 +21,7 @@ const demo = projectIdSchema.parse('demo');
 async function homeWithKey() {
   const root = join(tempFolder(), 'home');
   const common = { clock: systemClock, ids: systemIds() };
-  const home = openHome({ root, env: {}, ...common });
+  const home = await openHome({ root, env: {}, ...common });
   const stores = await openStores({ home, ...common, log: silentLog, onEvents: () => {} });
   const { principal } = await stores.charon.reconcilePrincipal({ name: 'agent', profile: 'propose', grant: demo });
   await stores.lethe.initProject({ projectId: demo, principal: principal.principal_id });

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 90_000 });
 /** As a process leaves it that died between an intent and its outcome. */
 async function leaveIntent(root: string): Promise<void> {
   const [clock, ids] = [systemClock, systemIds()];
-  const home = openHome({ root, env: {}, clock, ids });
+  const home = await openHome({ root, env: {}, clock, ids });
   const { charon, close } = await openStores({ home, clock, ids, log: silentLog, onEvents: () => {} });
   await charon.audit.intent({
     principal: charon.owner().principal_id,

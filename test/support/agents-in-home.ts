@@ -20,7 +20,7 @@ export async function prepareAgents(
   agents: readonly AgentProfile[],
 ): Promise<PreparedHome> {
   const [clock, ids] = [systemClock, systemIds()];
-  const home = openHome({ root, env: {}, clock, ids });
+  const home = await openHome({ root, env: {}, clock, ids });
   const { charon, lethe, close } = await openStores({ home, clock, ids, log: silentLog, onEvents: () => {} });
   const owner = charon.owner().principal_id;
   const { changeset } = await lethe.initProject({ projectId, principal: owner });

@@ -67,7 +67,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     prepareHome(paths);
     writeFileSync(paths.settings, JSON.stringify({ limits: options.limits }));
   }
-  const home = openHome({ root, env, clock, ids });
+  const home = await openHome({ root, env, clock, ids });
   const { paths } = home;
   const hub = createEventHub(silentLog);
   const events: EngineEvent[] = [];

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src-main/base/clock.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { readLetheHttp } from '../../src-main/home/environment.ts';
@@ -8,31 +8,33 @@ import { openHome } from '../../src-main/home/open.ts';
 import { readSettings } from '../../src-main/home/settings.ts';
 import { tempHome } from '../support/temp-home.ts';
 
-function madeHome() {
-  const paths = tempHome();
-  openHome({ root: paths.root, env: {}, clock: systemClock, ids: systemIds() }).release();
-  return paths;
+async function madeHome() {
+  const home = await openHome({ root: tempHome().root, env: {}, clock: systemClock, ids: systemIds() });
+  onTestFinished(home.release);
+  return home;
 }
 
-test('H13 the key comes from the environment, else from keys.json beside a policy engine, else there is none', () => {
-  const paths = madeHome();
+test('H13 the key comes from the environment, else from keys.json beside a policy engine, else there is none', async () => {
+  const home = await madeHome();
+  const { paths } = home;
   const ids = systemIds();
-  const open = (env: Record<string, string>, recovery = false) => openLetheApiKey(paths, env, ids, recovery);
-  expect(open({})).toBeUndefined();
-  expect(open({ LETHE_API_KEY: ' abc ' })).toEqual({ key: 'abc', source: 'environment' });
+  const open = (env: Record<string, string>, recovery = false) => openLetheApiKey({ ...home, recovery }, env, ids);
+  expect(await open({})).toBeUndefined();
+  expect(await open({ LETHE_API_KEY: ' abc ' })).toEqual({ key: 'abc', source: 'environment' });
   const keys = readFileSync(paths.keys, 'utf8');
   writeFileSync(paths.charonDb, '');
-  expect(() => open({}, true)).toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
+  await expect(open({}, true)).rejects.toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
   expect(readFileSync(paths.keys, 'utf8')).toBe(keys);
-  const made = open({});
+  const made = await open({});
   expect(made?.source).toBe('keys.json');
-  expect(open({}, true)).toEqual(made);
+  expect(await open({}, true)).toEqual(made);
   expect(JSON.parse(readFileSync(paths.keys, 'utf8'))).toEqual({ ...JSON.parse(keys), lethe_api: made?.key });
-  openHome({ root: paths.root, env: {}, clock: systemClock, ids }).release();
+  home.release();
+  (await openHome({ root: paths.root, env: {}, clock: systemClock, ids })).release();
 });
 
-test('H13 a key that no header can carry, or that also signs merges, is refused and not repeated', () => {
-  const paths = madeHome();
+test('H13 a key that no header can carry, or that also signs merges, is refused and not repeated', async () => {
+  const home = await madeHome();
   const shared = 's'.repeat(40);
   for (const env of [
     { LETHE_API_KEY: 'two words' },
@@ -40,9 +42,9 @@ test('H13 a key that no header can carry, or that also signs merges, is refused 
     { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEY: shared },
     { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEYS: `k1=${shared}` },
   ]) {
-    const open = () => openLetheApiKey(paths, env, systemIds(), false);
-    expect(open).toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
-    expect(open).not.toThrow(new RegExp(env.LETHE_API_KEY));
+    const open = () => openLetheApiKey(home, env, systemIds());
+    await expect(open()).rejects.toThrow(expect.objectContaining({ code: 'KEYS_INVALID' }));
+    await expect(open()).rejects.not.toThrow(new RegExp(env.LETHE_API_KEY));
   }
 });
 
@@ -64,8 +66,8 @@ test('H14 trust, insecure binds, names and mode out of the environment', () => {
     expect(() => readLetheHttp(env)).toThrow(expect.objectContaining({ code: 'HOME_INVALID' }));
 });
 
-test('H12 the settings open the store’s own protocol only when they say so', () => {
-  const paths = madeHome();
+test('H12 the settings open the store’s own protocol only when they say so', async () => {
+  const { paths } = await madeHome();
   const read = (settings: unknown) => {
     writeFileSync(paths.settings, JSON.stringify(settings));
     return readSettings(paths).lethe_http;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditEntrySchema } from '../audit.ts';
 import { ownerCommand } from '../command.ts';
 import { timestampSchema } from '../ids.ts';
+import { recoveryEnvelopeSchema } from '../recovery.ts';
 
 /** Findings that one check tells at most. */
 export const findingsToldMax = 100;
@@ -38,7 +39,8 @@ const reconcileCheckSchema = z.strictObject({
 });
 export type ReconcileCheck = z.infer<typeof reconcileCheckSchema>;
 
-const reconcileReportSchema = z.strictObject({
+/** Every check of a reconciliation. */
+export const reconcileReportSchema = z.strictObject({
   ok: z.boolean(),
   checks: z.array(reconcileCheckSchema),
   ambiguous: z.array(ambiguousIntentSchema),
@@ -61,6 +63,25 @@ const keyFactsSchema = z.strictObject({
   earlier: z.int().min(0),
 });
 export type KeyFacts = z.infer<typeof keyFactsSchema>;
+
+/** Whether the keys are sealed with the keychain of this system, and what that means (`charon.md` §2). */
+const keySealingSchema = z.strictObject({
+  sealed: z.boolean(),
+  /** Whether they can be sealed and unsealed through this door, now. */
+  available: z.boolean(),
+  /** Why not; null when they can. */
+  reason: z.string().nullable(),
+  /** What works no more while they are sealed, a sentence each. */
+  stops_working: z.array(z.string()),
+});
+export type KeySealing = z.infer<typeof keySealingSchema>;
+
+/** Whether the keys can be got back by a passphrase (`charon.md` §7). */
+const keyRecoverySchema = z.strictObject({
+  set: z.boolean(),
+  set_at: timestampSchema.nullable(),
+});
+export type KeyRecovery = z.infer<typeof keyRecoverySchema>;
 
 /** Commands that keep a home in order: the owner's doors only. */
 export const operationCommands = [
@@ -104,6 +125,61 @@ export const operationCommands = [
     power: true,
     input: z.strictObject({ key: z.enum(keyNames), drop_earlier: z.boolean().optional() }),
     output: keyFactsSchema,
+  }),
+  ownerCommand({
+    name: 'key.sealing',
+    title: 'Whether the keys are sealed',
+    description:
+      'Whether the keys of this home are sealed with the keychain of this system, whether they can be, and what stops working while they are.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: keySealingSchema,
+  }),
+  ownerCommand({
+    name: 'key.seal',
+    title: 'Seal the keys',
+    description:
+      'Seals the keys with the keychain of this system, after a trial that it opens them again; no plain copy stays in the home. In the window of the desk only.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({}),
+    output: keySealingSchema,
+  }),
+  ownerCommand({
+    name: 'key.unseal',
+    title: 'Unseal the keys',
+    description: 'Stores the keys as a file again that only this user can read. In the window of the desk only.',
+    mutates: true,
+    power: true,
+    input: z.strictObject({}),
+    output: keySealingSchema,
+  }),
+  ownerCommand({
+    name: 'key.recovery',
+    title: 'Recovery of the keys',
+    description: 'Whether a recovery passphrase was set, under which backups and exports seal the keys, and when.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: keyRecoverySchema,
+  }),
+  ownerCommand({
+    name: 'key.set_recovery',
+    title: 'Set the recovery passphrase',
+    description:
+      'Sets the passphrase, of 12 characters or more, under which backups and exports seal the keys from now on; it is kept nowhere. Those of before keep the passphrase of their time.',
+    mutates: true,
+    power: true,
+    secrets: ['passphrase'],
+    input: z.strictObject({ passphrase: z.string().min(1).max(1_024) }),
+    output: keyRecoverySchema,
+  }),
+  ownerCommand({
+    name: 'key.export',
+    title: 'Export the keys',
+    description: 'The keys of this home, sealed so that the recovery passphrase alone opens them.',
+    mutates: false,
+    input: z.strictObject({}),
+    output: z.strictObject({ envelope: recoveryEnvelopeSchema }),
   }),
   ownerCommand({
     name: 'audit.ambiguous',
