@@ -36,22 +36,22 @@ const growth = 4;
  */
 export async function copyAside(source: string, home: string): Promise<CopiedFile> {
   removeLeftovers(home);
-  if (sizeOf(`${source}-journal`) > 0)
+  if ((lookAt(`${source}-journal`)?.bytes ?? 0) > 0)
     throw importRefused(
       'a rollback journal lies beside it: open it once with the program that wrote it, and close that',
     );
-  const sizes = { main: sizeOf(source), log: sizeOf(`${source}-wal`) };
-  if (sizes.main < 0) throw importRefused('there is no such file');
-  const bytes = sizes.main + Math.max(0, sizes.log);
+  const [main, log] = [lookAt(source), lookAt(`${source}-wal`)];
+  if (main === undefined) throw importRefused('there is no such file');
+  const bytes = main.bytes + (log?.bytes ?? 0);
   if (bytes > foreignBounds.fileBytesMax) throw importRefused(`it is larger than ${foreignBounds.fileBytesMax} bytes`);
   requireRoom(home, bytes);
   const folder = mkdtempSync(join(home, folderPrefix));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const path = join(folder, 'foreign.db');
-    await copyFile(source, path, sizes.main);
-    if (sizes.log > 0) await copyFile(`${source}-wal`, `${path}-wal`, sizes.log);
-    if (sizeOf(source) !== sizes.main || sizeOf(`${source}-wal`) !== sizes.log) throw inUse();
+    await copyFile(source, path, main.bytes);
+    if (log !== undefined && log.bytes > 0) await copyFile(`${source}-wal`, `${path}-wal`, log.bytes);
+    if (!isSame(lookAt(source), main) || !isSame(lookAt(`${source}-wal`), log)) throw inUse();
     return { path, remove };
   } catch (thrown) {
     remove();
@@ -67,15 +67,27 @@ function removeLeftovers(home: string): void {
   }
 }
 
-/** Bytes of a regular file, -1 when there is none. Throws IMPORT_REFUSED for anything that is no regular file. */
-function sizeOf(path: string): number {
+/** What tells a file from the one that it was, also when as many bytes of it were written in place. */
+interface Look {
+  readonly bytes: number;
+  readonly inode: bigint;
+  readonly writtenNs: bigint;
+}
+
+/** Undefined when there is no such file. Throws IMPORT_REFUSED for anything that is no regular file. */
+function lookAt(path: string): Look | undefined {
   const file = openRegular(path);
-  if (file === undefined) return -1;
+  if (file === undefined) return undefined;
   try {
-    return fstatSync(file).size;
+    const { size, ino, mtimeNs } = fstatSync(file, { bigint: true });
+    return { bytes: Number(size), inode: ino, writtenNs: mtimeNs };
   } finally {
     closeSync(file);
   }
+}
+
+function isSame(now: Look | undefined, before: Look | undefined): boolean {
+  return now?.bytes === before?.bytes && now?.inode === before?.inode && now?.writtenNs === before?.writtenNs;
 }
 
 /** Opens without waiting for a writer of a pipe; a folder, a pipe or a device is refused. */
