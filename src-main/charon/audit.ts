@@ -124,7 +124,7 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
 }
 
 /** Appends to the chain as the savepoint sees it, and keeps the lists of intents without an outcome and of acts of power. */
-function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): void {
+export function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): void {
   const entry = nextEntry(auditHead(db), record, macKey);
   insertAuditEntry(db, entry);
   if (isActOfPower(entry)) insertAct(db, entry.seq);

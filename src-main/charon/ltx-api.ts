@@ -60,6 +60,8 @@ export interface Ltx {
   listKeys(principalId?: PrincipalId): readonly LtxKey[];
   /** Throws LTX_KEY_NOT_FOUND. */
   revokeKey(keyId: LtxKeyId): Promise<LtxKey>;
+  /** Lets in again a key of before a restore. Throws LTX_KEY_NOT_FOUND, KEY_REVOKED. */
+  reapproveKey(keyId: LtxKeyId): Promise<LtxKey>;
   /** A new root key in the place of the one that asks. Throws ROOT_KEY_REQUIRED, KEY_REVOKED. */
   rotateKey(caller: ProvenCaller): Promise<MintedKey>;
   /** True when that is a key of this home, whole, that was revoked. */

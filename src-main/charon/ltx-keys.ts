@@ -19,7 +19,7 @@ import {
 } from './rules/ltx-token.ts';
 import { requireRootKey, scopesOfCredential } from './rules/rights.ts';
 import { audienceOf, tokenMac } from './rules/token.ts';
-import { findStoredKey, insertKey, updateKeyRevoked, withoutMac } from './tables/ltx-keys.ts';
+import { findStoredKey, insertKey, updateKeyEpoch, updateKeyRevoked, withoutMac } from './tables/ltx-keys.ts';
 import { findSession } from './tables/ltx-sessions.ts';
 import { findPassport } from './tables/passports.ts';
 import { findPrincipal } from './tables/principals.ts';
@@ -81,6 +81,20 @@ export function revokeKey(context: CharonContext, keyId: LtxKeyId): Promise<LtxK
     if (known === undefined)
       throw new Fault('LTX_KEY_NOT_FOUND', 'key_id names no key. `ltx ls` shows them all.', { field: 'key_id' });
     updateKeyRevoked(db, keyId, toTimestamp(context.clock.nowMs()));
+    emit({ kind: 'principal_changed', principal_id: known.principal_id });
+    return withoutMac(findStoredKey(db, keyId) ?? known);
+  });
+}
+
+/** Lets in again a key that was made before a restore (`charon.md` §7). Throws `LTX_KEY_NOT_FOUND`, `KEY_REVOKED`. */
+export function reapproveKey(context: CharonContext, keyId: LtxKeyId): Promise<LtxKey> {
+  return write(context, (db, emit) => {
+    const known = findStoredKey(db, keyId);
+    if (known === undefined)
+      throw new Fault('LTX_KEY_NOT_FOUND', 'key_id names no key. `ltx ls` shows them all.', { field: 'key_id' });
+    if (known.revoked_at !== null)
+      throw new Fault('KEY_REVOKED', 'This key was revoked, and that stands. Make another.', { field: 'key_id' });
+    updateKeyEpoch(db, keyId);
     emit({ kind: 'principal_changed', principal_id: known.principal_id });
     return withoutMac(findStoredKey(db, keyId) ?? known);
   });
@@ -155,6 +169,7 @@ function findStored(context: CharonContext, named: ReturnType<typeof parseLtxTok
   }
   const key = findStoredKey(db, named?.id ?? noId);
   if (key === undefined || named?.use !== tokenUseOf(key.kind)) return undefined;
-  const endedMs = key.revoked_at === null ? Number.POSITIVE_INFINITY : 0;
+  const isGood = key.revoked_at === null && key.needs_reapproval !== true;
+  const endedMs = isGood ? Number.POSITIVE_INFINITY : 0;
   return { principalId: key.principal_id, key: key.kind, mac: key.token_mac, endedMs };
 }

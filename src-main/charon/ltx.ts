@@ -2,7 +2,7 @@ import type { Principal } from '../../src-preload/contract/principal.ts';
 import { Fault } from '../base/fault.ts';
 import type { CharonContext } from './context.ts';
 import type { Ltx } from './ltx-api.ts';
-import { mintKey, revokeKey, rotateKey, wasRevoked } from './ltx-keys.ts';
+import { mintKey, reapproveKey, revokeKey, rotateKey, wasRevoked } from './ltx-keys.ts';
 import { createUseKeeper } from './obols.ts';
 import { makeChallenge, prove, requirePassport, revokePassport, signIn } from './passports.ts';
 import {
@@ -37,6 +37,7 @@ export function ltxVerbs(context: CharonContext): Ltx {
     mintKey: (input) => mintKey(context, input),
     listKeys: (principalId) => listKeys(db, principalId),
     revokeKey: (keyId) => revokeKey(context, keyId),
+    reapproveKey: (keyId) => reapproveKey(context, keyId),
     rotateKey: (caller) => rotateKey(context, caller),
     wasRevoked: (token) => wasRevoked(context, token),
     noteKeyUse: createUseKeeper(context, updateKeyUse),

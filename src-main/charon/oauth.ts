@@ -180,7 +180,7 @@ function authenticate(context: CharonContext, token: string, resource: string, d
   if (claims === undefined || grant === undefined || principal === undefined || !oauthEnabled(context))
     return undefined;
   if (claims.aud !== resource || grant.resource !== resource || grant.principal_id !== claims.sub) return undefined;
-  if (grant.revoked_at !== null || grant.expires_ms <= clock.nowMs()) return undefined;
+  if (grant.revoked_at !== null || grant.is_of_before === 1 || grant.expires_ms <= clock.nowMs()) return undefined;
   if (!principal.enabled || principal.profile === 'owner') return undefined;
   const credential = { kind: 'oauth', id: grant.grant_id } as const;
   return { principal, scopes: scopesOfCredential(principal.profile, credential), credential, door };
@@ -261,6 +261,6 @@ function shownRequest(request: StoredOauthRequest): OauthRequest {
   };
 }
 
-function shownGrant({ expires_ms: expiresMs, ...grant }: StoredOauthGrant): OauthGrant {
+function shownGrant({ expires_ms: expiresMs, is_of_before: _over, ...grant }: StoredOauthGrant): OauthGrant {
   return { ...grant, expires_at: toTimestamp(expiresMs) };
 }

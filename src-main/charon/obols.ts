@@ -17,7 +17,14 @@ import {
   parseToken,
   tokenMac,
 } from './rules/token.ts';
-import { findObol, findStoredObol, insertObol, type StoredObol, updateRevoked } from './tables/obols.ts';
+import {
+  findObol,
+  findStoredObol,
+  insertObol,
+  type StoredObol,
+  updateObolEpoch,
+  updateRevoked,
+} from './tables/obols.ts';
 import { findPrincipal } from './tables/principals.ts';
 import { provesUnderAny } from './token-keys.ts';
 
@@ -73,6 +80,18 @@ export function revokeObol(context: CharonContext, obolId: ObolId): Promise<Obol
   });
 }
 
+/** Lets in again a token that was minted before a restore (`charon.md` §7). Throws `OBOL_NOT_FOUND`, `OBOL_REVOKED`. */
+export function reapproveObol(context: CharonContext, obolId: ObolId): Promise<Obol> {
+  return write(context, (db, emit) => {
+    if (getObol(db, obolId).revoked_at !== null)
+      throw new Fault('OBOL_REVOKED', 'This token was revoked, and that stands. Mint another.', { field: 'obol_id' });
+    updateObolEpoch(db, obolId);
+    const obol = getObol(db, obolId);
+    emit({ kind: 'principal_changed', principal_id: obol.principal_id });
+    return obol;
+  });
+}
+
 /**
  * The caller that a token stands for, with the rights of this moment. One answer for unknown, malformed, expired,
  * revoked and foreign tokens and for a disabled principal, after the same work (`charon.md` §2, §3).
@@ -117,7 +136,7 @@ export function createUseKeeper<Id extends string>(
 }
 
 function isLive(stored: StoredObol, nowMs: number): boolean {
-  if (stored.revoked_at !== null) return false;
+  if (stored.revoked_at !== null || stored.needs_reapproval === true) return false;
   return stored.expires_at === null || nowMs < fromTimestamp(stored.expires_at);
 }
 

@@ -86,7 +86,7 @@ export function lookAtRegistration(
   pollToken: string,
 ): ReturnType<Ltx['lookAtRegistration']> {
   const stored = proveRegistration(context, context.db, registrationId, pollToken);
-  if (stored.expires_ms <= context.clock.nowMs()) return { kind: 'expired' };
+  if (stored.is_of_before === 1 || stored.expires_ms <= context.clock.nowMs()) return { kind: 'expired' };
   if (stored.status === 'pending' || stored.status === 'refused') return { kind: stored.status };
   return { kind: 'decided' };
 }

@@ -19,7 +19,7 @@ export const ltxKeyKinds = ['root', 'full', 'memory', 'read'] as const;
 export const ltxKeyKindSchema = z.enum(ltxKeyKinds);
 export type LtxKeyKind = z.infer<typeof ltxKeyKindSchema>;
 
-/** A key as it may be shown after it was made: never the key itself. */
+/** A key as it may be shown after it was made: never the key itself. `needs_reapproval` as with a token. */
 export const ltxKeySchema = z.strictObject({
   key_id: ltxKeyIdSchema,
   principal_id: principalIdSchema,
@@ -30,6 +30,7 @@ export const ltxKeySchema = z.strictObject({
   last_used_at: timestampSchema.nullable(),
   last_client: z.string().nullable(),
   last_tool: z.string().nullable(),
+  needs_reapproval: z.literal(true).optional(),
 });
 export type LtxKey = z.infer<typeof ltxKeySchema>;
 

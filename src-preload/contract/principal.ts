@@ -38,7 +38,10 @@ export const principalSchema = z.strictObject({
 });
 export type Principal = z.infer<typeof principalSchema>;
 
-/** A token as it may be shown after it was minted: never the token itself. `expires_at` null: it does not expire. */
+/**
+ * A token as it may be shown after it was minted: never the token itself. `expires_at` null: it does not expire.
+ * `needs_reapproval` stands where it was minted before a restore and is refused until the owner approves it again.
+ */
 export const obolSchema = z.strictObject({
   obol_id: obolIdSchema,
   principal_id: principalIdSchema,
@@ -49,5 +52,6 @@ export const obolSchema = z.strictObject({
   last_used_at: timestampSchema.nullable(),
   last_client: z.string().nullable(),
   last_tool: z.string().nullable(),
+  needs_reapproval: z.literal(true).optional(),
 });
 export type Obol = z.infer<typeof obolSchema>;

@@ -7,6 +7,7 @@ import { charon0005Ltx } from './charon-0005-ltx.ts';
 import { charon0006Quotas } from './charon-0006-quotas.ts';
 import { charon0008Oauth } from './charon-0008-oauth.ts';
 import { charon0009OwnerWord } from './charon-0009-owner-word.ts';
+import { charon0010Epoch } from './charon-0010-epoch.ts';
 
 /** The schema of charon.db, in order. A landed migration is never edited. */
 export const charonMigrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const charonMigrations: readonly Migration[] = [
   charon0006Quotas,
   charon0008Oauth,
   charon0009OwnerWord,
+  charon0010Epoch,
 ];

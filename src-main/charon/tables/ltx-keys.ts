@@ -5,10 +5,11 @@ import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
 import { agentIdOf } from '../rules/agent-id.ts';
 
 const { agent_id: _derived, ...storedShape } = ltxKeySchema.shape;
-const rowSchema = z.strictObject({ ...storedShape, token_mac: digestSchema });
+const rowSchema = z.strictObject({ ...storedShape, needs_reapproval: z.int(), token_mac: digestSchema });
 type StoredLtxKey = LtxKey & { readonly token_mac: string };
 
-const columns = 'key_id, principal_id, kind, token_mac, created_at, revoked_at, last_used_at, last_client, last_tool';
+const columns = `key_id, principal_id, kind, token_mac, created_at, revoked_at, last_used_at, last_client, last_tool,
+  epoch < (SELECT epoch FROM credential_epoch WHERE one = 1) AS needs_reapproval`;
 
 /** The stored key of that public half. */
 export function findStoredKey(db: ReadableDb, keyId: string): StoredLtxKey | undefined {
@@ -35,7 +36,8 @@ export function withoutMac({ token_mac: _mac, ...key }: StoredLtxKey): LtxKey {
 /** A new key. */
 export function insertKey(db: WritableDb, key: LtxKey, tokenMac: string): void {
   db.command<[string, string, string, string, string]>(
-    'INSERT INTO ltx_keys (key_id, principal_id, kind, token_mac, created_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO ltx_keys (key_id, principal_id, kind, token_mac, created_at, epoch)
+     VALUES (?, ?, ?, ?, ?, (SELECT epoch FROM credential_epoch WHERE one = 1))`,
   ).run(key.key_id, key.principal_id, key.kind, tokenMac, key.created_at);
 }
 
@@ -45,6 +47,13 @@ export function updateKeyRevoked(db: WritableDb, keyId: LtxKeyId, revokedAt: Tim
     revokedAt,
     keyId,
   );
+}
+
+/** Lets in again what was made before a restore. */
+export function updateKeyEpoch(db: WritableDb, keyId: LtxKeyId): void {
+  db.command<[string]>(
+    'UPDATE ltx_keys SET epoch = (SELECT epoch FROM credential_epoch WHERE one = 1) WHERE key_id = ?',
+  ).run(keyId);
 }
 
 /** Remembers the last use. */
@@ -59,6 +68,7 @@ export function updateKeyUse(
 }
 
 function toStored(row: unknown): StoredLtxKey {
-  const parsed = rowSchema.parse(row);
-  return { ...parsed, agent_id: agentIdOf(parsed.principal_id) };
+  const { needs_reapproval: isOld, ...parsed } = rowSchema.parse(row);
+  const stored = { ...parsed, agent_id: agentIdOf(parsed.principal_id) };
+  return isOld === 1 ? { ...stored, needs_reapproval: true } : stored;
 }

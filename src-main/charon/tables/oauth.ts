@@ -43,13 +43,16 @@ const grantSchema = z.strictObject({
   created_at: timestampSchema,
   expires_ms: z.int(),
   revoked_at: timestampSchema.nullable(),
+  /** 1 for one of before a restore: it is over, and the program signs in again. */
+  is_of_before: z.int(),
 });
 /** An access that signing in gave. */
 export type StoredOauthGrant = z.infer<typeof grantSchema>;
 
 const requestColumns =
   'request_id, wait_mac, client_id, client_name, redirect_uri, state, challenge, resource, match_code, created_at, expires_ms, status, principal_id, code_mac, code_expires_ms, grant_id';
-const grantColumns = 'grant_id, principal_id, client_name, resource, created_at, expires_ms, revoked_at';
+const grantColumns = `grant_id, principal_id, client_name, resource, created_at, expires_ms, revoked_at,
+  epoch < (SELECT epoch FROM credential_epoch WHERE one = 1) AS is_of_before`;
 
 /** The request of that id. */
 export function findOauthRequest(db: ReadableDb, requestId: string): StoredOauthRequest | undefined {
@@ -144,15 +147,18 @@ export function findOauthGrant(db: ReadableDb, grantId: string): StoredOauthGran
 /** Those that are not over at `nowMs`, the newest first. */
 export function listOauthGrants(db: ReadableDb, nowMs: number): readonly StoredOauthGrant[] {
   const rows = db
-    .query<[number], unknown>(`SELECT ${grantColumns} FROM oauth_grants WHERE expires_ms > ? ORDER BY expires_ms DESC`)
+    .query<[number], unknown>(
+      `SELECT ${grantColumns} FROM oauth_grants WHERE expires_ms > ? AND epoch = (SELECT epoch FROM credential_epoch WHERE one = 1) ORDER BY expires_ms DESC`,
+    )
     .all(nowMs);
   return rows.map((row) => grantSchema.parse(row));
 }
 
 /** A new access. */
-export function insertOauthGrant(db: WritableDb, grant: Omit<StoredOauthGrant, 'revoked_at'>): void {
+export function insertOauthGrant(db: WritableDb, grant: Omit<StoredOauthGrant, 'revoked_at' | 'is_of_before'>): void {
   db.command<[string, string, string, string, string, number]>(
-    'INSERT INTO oauth_grants (grant_id, principal_id, client_name, resource, created_at, expires_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO oauth_grants (grant_id, principal_id, client_name, resource, created_at, expires_ms, epoch)
+     VALUES (?, ?, ?, ?, ?, ?, (SELECT epoch FROM credential_epoch WHERE one = 1))`,
   ).run(grant.grant_id, grant.principal_id, grant.client_name, grant.resource, grant.created_at, grant.expires_ms);
 }
 

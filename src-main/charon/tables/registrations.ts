@@ -21,12 +21,14 @@ const storedRegistrationSchema = z.strictObject({
   status: z.enum(['pending', 'approved', 'claimed', 'refused']),
   decided_at: timestampSchema.nullable(),
   principal_id: principalIdSchema.nullable(),
+  /** 1 for one of before a restore: its poll token fetches nothing any more. */
+  is_of_before: z.int(),
 });
 /** A registration as it is stored: that its time is over is for whoever reads it to see. */
 export type StoredRegistration = z.infer<typeof storedRegistrationSchema>;
 
-const columns =
-  'seq, registration_id, agent_name, owner_identifier, public_key, poll_mac, created_at, expires_ms, status, decided_at, principal_id';
+const columns = `seq, registration_id, agent_name, owner_identifier, public_key, poll_mac, created_at, expires_ms, status, decided_at, principal_id,
+  epoch < (SELECT epoch FROM credential_epoch WHERE one = 1) AS is_of_before`;
 
 /** The registration of that id. */
 export function findStoredRegistration(db: ReadableDb, registrationId: string): StoredRegistration | undefined {
@@ -87,8 +89,8 @@ export function insertRegistration(
 ): void {
   const { registrationId, agentName, owner, publicKey, pollMac, createdAt, expiresMs } = registration;
   db.command<[string, string, string, string | null, string, string, number]>(
-    `INSERT INTO registrations (registration_id, agent_name, owner_identifier, public_key, poll_mac, created_at, expires_ms, status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')`,
+    `INSERT INTO registrations (registration_id, agent_name, owner_identifier, public_key, poll_mac, created_at, expires_ms, status, epoch)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', (SELECT epoch FROM credential_epoch WHERE one = 1))`,
   ).run(registrationId, agentName, owner, publicKey, pollMac, createdAt, expiresMs);
 }
 
