@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../src-main/sqlite/driver.ts';
 import { openTempLethe, projectId, type TempLethe } from '../support/history-builder.ts';
 import { addedMemory, fillHistory, makeReferenceFile } from '../support/reference-files.ts';
@@ -8,18 +9,27 @@ import {
   fillSessions,
   openReferenceGit,
   openReferenceSessions,
-  type ReferenceStore,
   referenceHistory,
   referenceId,
 } from '../support/reference-stores.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { expectRefused } from '../support/untouched.ts';
 
+/** Nothing is ever written to it, but by the last test. */
 let temp: TempLethe;
-beforeEach(() => {
+let sound: string;
+beforeAll(() => {
   temp = openTempLethe();
+  sound = join(mkdtempSync(join(tmpdir(), 'memory-git-reference-')), 'sound.db');
+  const store = openReferenceGit(sound);
+  fillSessions(store, 'demo');
+  fillHistory(referenceHistory(store));
+  store.close();
 });
-afterEach(() => temp.remove());
+afterAll(() => {
+  temp.remove();
+  rmSync(dirname(sound), { recursive: true });
+});
 
 const refusal = (reason: string | RegExp) => ({
   code: 'IMPORT_REFUSED',
@@ -30,14 +40,16 @@ const refusal = (reason: string | RegExp) => ({
 const expectFileRefused = (path: string, reason: string | RegExp): Promise<void> =>
   expectRefused(temp.db, temp.lethe.inspectImport({ path }), refusal(reason));
 
-/** A sound file of 0.4 with sessions, history and records, changed by one statement. */
-const changed = (sql: string, more: (store: ReferenceStore) => void = () => {}): string =>
-  makeReferenceFile(openReferenceGit, (store) => {
-    fillSessions(store, 'demo');
-    fillHistory(referenceHistory(store));
-    more(store);
-    store.db.exec(sql);
-  });
+/** A copy of a sound file of 0.4 with sessions, history and records, changed by one statement. */
+function changed(sql: string): string {
+  const path = join(tempFolder(), 'changed.db');
+  copyFileSync(sound, path);
+  const db = connect(path, { readOnly: false, mustExist: true });
+  db.pragma('foreign_keys = ON');
+  db.exec(sql);
+  db.close();
+  return path;
+}
 
 test('L262 the sound file that the others here are made of is taken', async () => {
   expect(await temp.lethe.inspectImport({ path: changed('SELECT 1') })).toMatchObject({
