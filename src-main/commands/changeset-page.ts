@@ -3,7 +3,8 @@ import type { Changeset } from '../../src-preload/contract/changeset.ts';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { type ChangesetId, changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { resultBytesMax } from '../../src-preload/contract/limits.ts';
-import { cursorInvalid, decodeCursor, nextCursor, resultBytes } from './page.ts';
+import { cursorInvalid, decodeCursor, nextCursor } from './page.ts';
+import { resultBytes } from './result-bytes.ts';
 
 /** Bytes kept for the keys around the lists and for the cursor. */
 const frameBytes = 512;

@@ -2,11 +2,7 @@ import { z } from 'zod';
 import { type RefName, refNameSchema } from '../../src-preload/contract/ids.ts';
 import { resultBytesMax } from '../../src-preload/contract/limits.ts';
 import { Fault } from '../base/fault.ts';
-
-/** Bytes of a result as it goes over the wire. */
-export function resultBytes(result: unknown): number {
-  return Buffer.byteLength(JSON.stringify(result) ?? '', 'utf8');
-}
+import { resultBytes } from './result-bytes.ts';
 
 /**
  * Reads a page that fits into one result (48 kB, `charon.md` §3): when what `read` gives for `limit` is larger, it is

@@ -9,8 +9,8 @@ export function toolNameOf(commandName: string): string {
   return commandName.replace('.', '_');
 }
 
-const commandByTool: ReadonlyMap<string, string> = new Map(
-  commandTable.filter((row) => row.tool).map((row) => [toolNameOf(row.name), row.name]),
+const rowByTool: ReadonlyMap<string, CommandContract> = new Map(
+  commandTable.filter((row) => row.tool).map((row) => [toolNameOf(row.name), row]),
 );
 const commandNames: ReadonlySet<string> = new Set(commandTable.map((row) => row.name));
 
@@ -19,9 +19,14 @@ const commandNames: ReadonlySet<string> = new Set(commandTable.map((row) => row.
  * it can never become a command, also when somebody spells one with its dot.
  */
 export function commandNameOf(toolName: string): string {
-  const known = commandByTool.get(toolName);
-  if (known !== undefined) return known;
+  const known = rowByTool.get(toolName);
+  if (known !== undefined) return known.name;
   return commandNames.has(toolName) ? `tool:${toolName}` : toolName;
+}
+
+/** The row of a tool, or undefined for a name that is none. */
+export function rowOfTool(toolName: string): CommandContract | undefined {
+  return rowByTool.get(toolName);
 }
 
 /** The tools among the rows, in their order (T23), as MCP lists them. */
@@ -38,7 +43,7 @@ function toolOf(row: CommandContract): Tool {
     name: toolNameOf(row.name),
     title: row.title,
     description: row.description,
-    inputSchema: publishedInputSchema(row.input),
+    inputSchema: withCursor(row, publishedInputSchema(row.input)),
     // Only this much: 1.x clients check results against it even when they are errors (`charon.md` §3).
     outputSchema: { type: 'object' },
     annotations: { title: row.title, ...row.annotations, openWorldHint: false },
@@ -68,6 +73,14 @@ function publishedInputSchema(input: z.ZodType): Tool['inputSchema'] {
     },
   });
   return inputSchemaSchema.parse(schema);
+}
+
+const restCursor = { type: 'string', minLength: 1, description: 'The rest_cursor of an answer that was cut.' };
+
+/** A read without pages of its own takes the cursor to the rest of an answer that was cut (T170). */
+function withCursor(row: CommandContract, schema: Tool['inputSchema']): Tool['inputSchema'] {
+  if (row.mutates || schema.properties?.cursor !== undefined) return schema;
+  return { ...schema, properties: { ...schema.properties, cursor: restCursor } };
 }
 
 const inputSchemaSchema = z.looseObject({

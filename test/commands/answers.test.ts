@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { inputDigest } from '../../src-main/commands/digest.ts';
-import { fitPage, formatNameCursor, parseNameCursor, resultBytes } from '../../src-main/commands/page.ts';
+import { fitPage, formatNameCursor, parseNameCursor } from '../../src-main/commands/page.ts';
+import { resultBytes } from '../../src-main/commands/result-bytes.ts';
 import { resultBytesMax } from '../../src-preload/contract/limits.ts';
 import { branch, commit, commitInput, proposal, startProject } from '../support/history-in-engine.ts';
 import { type TempEngine, tempEngine } from '../support/temp-engine.ts';
