@@ -106,7 +106,7 @@ test('T77 every failure of the authorization has one text: 403 for key and signa
   expect((await door.get('/memory/demo/advances')).value.advances).toEqual([]);
 });
 
-test('T77 a merge moves main once; its nonce is spent, also by an attempt that was refused for its shape', async () => {
+test('T77 T83 a merge moves main once; its nonce is spent, also by an attempt that was refused for its shape, and replays are counted', async () => {
   const { door, root, head, attempt } = await stage();
   const unknown = await attempt({ next: unknownId, envelope: { nonce: '1'.repeat(32) } });
   expect([unknown.status, unknown.value]).toEqual([404, { error: 'load new head: changeset not found' }]);
@@ -143,4 +143,5 @@ test('T77 a merge moves main once; its nonce is spent, also by an attempt that w
     expect.objectContaining({ authorization_nonce: nonce, new_head: head, strategy: 'fast_forward' }),
   ]);
   expect((await door.get('/memory/demo/verify')).value).toMatchObject({ ok: true, findings: [] });
+  expect((await door.get('/metrics')).body).toMatch(/\nlethe_merge_replay_rejections_total 12\n/);
 });
