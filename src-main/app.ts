@@ -8,6 +8,7 @@ import type { Caller, Charon } from './charon/api.ts';
 import { readHomeId } from './charon/home-id.ts';
 import type { Commands } from './commands/api.ts';
 import type { CommandDeps } from './commands/deps.ts';
+import { openEngineBackups } from './commands/engine-backups.ts';
 import { createEventHub } from './commands/events.ts';
 import { createLedgerGate, type LedgerGate } from './commands/ledger-gate.ts';
 import type { MemoryStore } from './commands/memory-store.ts';
@@ -152,22 +153,18 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   if (!home.recovery) await settle(charon, log);
 
   const metrics = createMetrics(() => charon.audit.backlog());
+  const monotonicMs = (): number => performance.now();
+  const common = { charon, clock, ids, log, events, monotonicMs };
+  const isElsewhere = client !== undefined;
+  const backups = openEngineBackups(home, options.env, { ...common, isElsewhere, version: options.version });
+  undo.push(() => backups.close());
   const deps: CommandDeps = {
-    lethe: store,
-    files: lethe,
-    charon,
-    ledger,
-    events,
-    facts,
-    metrics,
-    clock,
-    monotonicMs: () => performance.now(),
-    ids,
+    ...common,
+    ...{ lethe: store, files: lethe, ledger, facts, metrics, backups },
     keyRing: home.keyRing,
-    log,
     recoveryReadonly: home.recovery,
     disk: {
-      freeBytes: freeDisk(options.home, () => performance.now()),
+      freeBytes: freeDisk(options.home, monotonicMs),
       freeBytesMin: home.settings.limits.free_disk_bytes,
     },
     onProgress: options.onProgress,

@@ -137,6 +137,8 @@ export interface Charon {
   }): Promise<{ readonly obol: Obol; readonly token: string }>;
   listObols(principalId?: PrincipalId): readonly Obol[];
   revokeObol(obolId: ObolId): Promise<Obol>;
+  /** Lets in again a token that was minted before a restore. Throws OBOL_NOT_FOUND, OBOL_REVOKED. */
+  reapproveObol(obolId: ObolId): Promise<Obol>;
 
   /** Is there room for that use in the quotas of a principal (`charon.md` §3)? Takes nothing. Throws QUOTA. */
   requireQuota(principalId: PrincipalId, use: QuotaUse): void;
@@ -221,6 +223,10 @@ export interface Charon {
   settleByHand(): Promise<{ readonly settled: number; readonly closed: number; readonly left: number }>;
   /** Intents that no record decides, oldest first. */
   listAmbiguousIntents(): readonly AmbiguousIntent[];
+  /** How many intents have no outcome and are not listed as ambiguous: what is under way at this moment. */
+  countOpenIntents(): number;
+  /** Records something that the engine itself did; never throws. */
+  record(command: string, outcome: string, objectIds: readonly string[]): void;
   /** Every proposal against the store (`charon.md` §7); repairs nothing. */
   reconcileProposals(): Promise<ReconcileCheck>;
   /** What Charon's records do not know of advance records of a project; `seen` holds the proposals of the pages before. */

@@ -12,7 +12,7 @@ import { authenticateLtx } from './ltx-keys.ts';
 import { mergeProposal } from './merge.ts';
 import { settleMerges } from './merge-settle.ts';
 import { oauthVerbs } from './oauth.ts';
-import { authenticate, createUseKeeper, mintObol, revokeObol } from './obols.ts';
+import { authenticate, createUseKeeper, mintObol, reapproveObol, revokeObol } from './obols.ts';
 import { type CharonOptions, openContext } from './open.ts';
 import { getPrincipal, reconcilePrincipal, revokeGrant, setPrincipalEnabled } from './principals.ts';
 import { cancelProposal, expireProposals, findFiled, findProposal, listProposals, openProposal } from './proposals.ts';
@@ -28,6 +28,7 @@ import { requireGrant, requireScope } from './rules/rights.ts';
 import { ownerSelfMerge, setOwnerSelfMerge } from './settings.ts';
 import { settle, settleByHand } from './settle.ts';
 import { listObols, updateLastUse } from './tables/obols.ts';
+import { listOpenIntents } from './tables/open-intents.ts';
 import { findOwner, findPrincipal, listPrincipals } from './tables/principals.ts';
 import { countPending } from './tables/proposals.ts';
 
@@ -64,6 +65,7 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     mintObol: (input) => mintObol(context, input),
     listObols: (principalId) => listObols(db, principalId),
     revokeObol: (obolId) => revokeObol(context, obolId),
+    reapproveObol: (obolId) => reapproveObol(context, obolId),
     requireQuota: (principalId, use) => requireQuota(context, principalId, use),
     takeQuota: (principalId, use) => takeQuota(context, principalId, use),
     findReplay: (key, requestDigest) => findReplay(db, { key, requestDigest }),
@@ -92,6 +94,8 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     settle: () => settle(context),
     settleByHand: () => settleByHand(context),
     listAmbiguousIntents: () => listAmbiguousIntents(context),
+    countOpenIntents: () => listOpenIntents(db).filter(({ ambiguous }) => !ambiguous).length,
+    record: audit.noteSystem,
     reconcileProposals: () => reconcileProposals(context),
     findStrayAdvances: (projectId, advances, seen) => findStrayAdvances(context, projectId, advances, seen),
     checkFile: () => checkFile((chunk) => chunk(db)),

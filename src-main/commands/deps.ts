@@ -1,4 +1,5 @@
 import type { Timestamp } from '../../src-preload/contract/ids.ts';
+import type { Backups } from '../backup/backups.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
@@ -43,6 +44,8 @@ export interface CommandDeps {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** How much of the disk is free, and with how little of it nothing more is written. Left out: nobody looks. */
   readonly disk?: { freeBytes(): number; readonly freeBytesMin: number } | undefined;
+  /** The backups of this home, which also say when nothing may begin. Left out: this process makes none. */
+  readonly backups?: Backups | undefined;
   /** Asked at every call, since the doors open after the commands. */
   readonly facts: () => EngineFacts;
 }

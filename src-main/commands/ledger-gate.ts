@@ -142,7 +142,13 @@ async function audited<Result>(
     requestDigest: inputDigest(input) ?? '',
     correlationId: deps.ids.uuidv7(),
   };
-  await deps.charon.audit.intent(subject);
+  const leave = await deps.backups?.stillness.enter();
+  try {
+    await deps.charon.audit.intent(subject);
+  } catch (thrown) {
+    leave?.();
+    throw thrown;
+  }
   try {
     const result = await run();
     deps.charon.audit.outcome({ ...subject, objectIds: objectsOf(result) }, 'ok');
@@ -151,5 +157,7 @@ async function audited<Result>(
     const fault = toFault(thrown);
     deps.charon.audit.outcome(subject, `${fault.kind} ${fault.code}`);
     throw fault;
+  } finally {
+    leave?.();
   }
 }

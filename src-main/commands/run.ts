@@ -86,8 +86,12 @@ async function runOne(
 ): Promise<unknown> {
   const startedMs = deps.monotonicMs();
   const trail = createAuditTrail(deps, call, bound?.contract);
+  let leave: (() => void) | undefined;
+  const enter = async (): Promise<void> => {
+    leave = await deps.backups?.stillness.enter();
+  };
   try {
-    const output = await pass({ deps, gate, call, trail }, bound);
+    const output = await pass({ deps, gate, call, trail, enter }, bound);
     trail.finished(undefined);
     return output;
   } catch (thrown) {
@@ -100,6 +104,7 @@ async function runOne(
     trail.finished(fault);
     throw fault;
   } finally {
+    leave?.();
     if (bound !== undefined) deps.metrics.observe(bound.contract.name, (deps.monotonicMs() - startedMs) / 1_000);
   }
 }
@@ -129,7 +134,7 @@ async function pass(way: Way, bound: BoundCommand | undefined): Promise<unknown>
   }
   await opened.prepare(place);
   await confirmPower(way, contract, opened, place);
-  const answer = contract.mutates ? await mutate(deps, contract, opened, place, trail) : await opened.run(place);
+  const answer = contract.mutates ? await mutate(way, contract, opened, place) : await opened.run(place);
   trail.describe({ effects: answer.effects });
   return answer.output;
 }
@@ -140,6 +145,8 @@ interface Way {
   readonly gate: PowerGate;
   readonly call: CommandCall;
   readonly trail: AuditTrail;
+  /** Waits where a backup needs a moment in which nothing is under way; from then on this call is. */
+  enter(): Promise<void>;
 }
 
 /** Acts that are recorded as such and write nothing but that: they work in recovery too. */
@@ -160,12 +167,12 @@ async function confirmPower(way: Way, contract: CommandContract, opened: OpenCal
 
 /** Room first, then the intent, then the deed: what has no room leaves no intent. */
 async function mutate(
-  deps: CommandDeps,
+  { deps, trail, enter }: Way,
   contract: CommandContract,
   opened: OpenCall,
   place: Place,
-  trail: AuditTrail,
 ): Promise<Answer> {
+  await enter();
   const room = roomOf(deps, contract, opened.caller, opened.input);
   room.check();
   await room.take(trail.intend());

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { backupsKeptDefault } from '../../src-preload/contract/commands/backup.ts';
 import { Fault } from '../base/fault.ts';
 import type { HomePaths } from './home.ts';
 import { limitsSchema } from './limits.ts';
@@ -21,6 +22,10 @@ const settingsSchema = z.object({
   lethe_http: z
     .object({ enabled: z.boolean().default(false), port: port.default(letheHttpPortDefault) })
     .default({ enabled: false, port: letheHttpPortDefault }),
+  /** How many backups are kept. */
+  backups: z
+    .object({ keep: z.int().min(1).max(1_000).default(backupsKeptDefault) })
+    .default({ keep: backupsKeptDefault }),
   limits: limitsSchema.default(limitsSchema.parse({})),
   appearance: z.object({ theme: z.enum(['system', 'light', 'dark']).default('system') }).default({ theme: 'system' }),
 });

@@ -48,6 +48,11 @@ export interface Connection extends WritableDb {
   pragma(text: string): unknown;
   /** The query plan of a statement, one line a step, for tests of indexes. */
   explain(sql: string): string[];
+  /**
+   * Copies the database page by page into a new file, some pages at a time, others working in between. Inside a read
+   * transaction it copies the state that the transaction sees. `onPages` says how many pages come next, and may throw to stop.
+   */
+  copyInto(path: string, onPages: (pages: { readonly total: number; readonly left: number }) => number): Promise<void>;
   close(): void;
 }
 
@@ -115,6 +120,15 @@ export function connect(
           .all()
           .map((row) => row.detail),
       ),
+    copyInto: async (to, onPages) => {
+      try {
+        await raw.backup(to, {
+          progress: ({ totalPages, remainingPages }) => onPages({ total: totalPages, left: remainingPages }),
+        });
+      } catch (thrown) {
+        throw toStoreFault(thrown);
+      }
+    },
     close: () => {
       if (raw.open) raw.close();
     },

@@ -11,6 +11,9 @@ import { ledgerAgentIdSchema } from './ledger.ts';
 import { registrationIdSchema } from './ltx.ts';
 import { proposalStatusSchema } from './proposal.ts';
 
+/** What a backup is made in, in this order; `done`, `failed` and `canceled` are ends. */
+export const backupPhases = ['waiting', 'copying', 'verifying', 'finishing', 'done', 'failed', 'canceled'] as const;
+
 /** What the engine tells the desk after something has become durable. Ids only: whoever wants more asks for it. */
 export const engineEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('project_created'), project_id: projectIdSchema }),
@@ -43,6 +46,14 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('oauth_changed') }),
   /** An act of power waits for the owner's word, was decided, or was done outside the desk; or how such acts are confirmed was changed. */
   z.strictObject({ kind: z.literal('owner_requests_changed') }),
+  /** A backup that is being made came further, or to an end. */
+  z.strictObject({
+    kind: z.literal('backup_progress'),
+    job_id: z.uuid(),
+    phase: z.enum(backupPhases),
+    done: z.int().min(0),
+    total: z.int().min(0),
+  }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
   z.strictObject({
     kind: z.literal('agent_called'),

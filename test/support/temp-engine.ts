@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { onTestFinished } from 'vitest';
+import type { Backups } from '../../src-main/backup/backups.ts';
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
 import type { Caller, Charon } from '../../src-main/charon/api.ts';
 import type { CommandDeps } from '../../src-main/commands/deps.ts';
+import { openEngineBackups } from '../../src-main/commands/engine-backups.ts';
 import { createEventHub } from '../../src-main/commands/events.ts';
 import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts';
 import { openStores } from '../../src-main/commands/open-stores.ts';
@@ -32,6 +34,7 @@ export interface TempEngine {
   readonly events: EngineEvent[];
   readonly owner: Caller;
   readonly ledger: Ledger;
+  readonly backups: Backups;
   /** The files behind it, for breaking things on purpose. */
   readonly paths: HomePaths;
   /** Creates an agent and lets it in by a token of its own. */
@@ -75,18 +78,13 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
   const stores = await openStores({ home, clock, ids, log: silentLog, onEvents: hub.publish });
   const { charon, lethe, ledger } = stores;
   const metrics = createMetrics(() => charon.audit.backlog());
+  const common = { clock, ids, log: silentLog, monotonicMs: () => performance.now() };
+  const engine = { ...common, charon, events: hub, isElsewhere: false, version: '0.0.0' };
+  const backups = openEngineBackups(home, env, engine);
   const commands = createCommands({
-    lethe,
-    files: lethe,
-    charon,
-    ledger,
-    events: hub,
-    metrics,
-    clock,
-    monotonicMs: () => performance.now(),
-    ids,
+    ...common,
+    ...{ lethe, files: lethe, charon, ledger, events: hub, metrics, backups },
     keyRing: home.keyRing,
-    log: silentLog,
     recoveryReadonly: home.recovery,
     disk: options.disk,
     facts: () => ({ version: '0.0.0', home: paths.root, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
@@ -96,6 +94,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     if (!open) return;
     open = false;
     await commands.close();
+    await backups.close();
     await stores.close();
     home.release();
   };
@@ -111,6 +110,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     charon,
     lethe,
     ledger,
+    backups,
     metrics,
     clock,
     events,

@@ -50,7 +50,8 @@ function verifyAuthorization(
     report(isUsed ? 'it was refused and yet moved a ref' : 'it was consumed and moved no ref');
 }
 
-function envelopeOf(row: AuthorizationRow): MergeEnvelope {
+/** What was signed of a spent authorization. */
+export function envelopeOf(row: AuthorizationRow): MergeEnvelope {
   return {
     version: row.version,
     project_id: row.project_id,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { backupCommands } from './backup.ts';
 import { importCommands } from './import.ts';
 import { ledgerCommands } from './ledger.ts';
 import { ledgerOwnerCommands } from './ledger-owner.ts';
@@ -21,6 +22,7 @@ export const commandTable = [
   ...operationCommands,
   ...settingCommands,
   ...importCommands,
+  ...backupCommands,
   ...ownerWordCommands,
 ] as const;
 

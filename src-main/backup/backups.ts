@@ -1,0 +1,141 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import type {
+  BackupInspection,
+  BackupJob,
+  ListedBackup,
+  Rehearsal,
+} from '../../src-preload/contract/commands/backup.ts';
+import { toTimestamp } from '../base/clock.ts';
+import { Fault } from '../base/fault.ts';
+import type { Stillness } from '../base/stillness.ts';
+import { withStateNow } from './compare.ts';
+import { createBackup, type MadeBackup } from './create.ts';
+import { inspectBackup } from './inspect.ts';
+import { openJobs } from './jobs.ts';
+import { listBackups, pruneBackups } from './list.ts';
+import { findDirectory, newBackupName, newScratch } from './places.ts';
+import { rehearse } from './rehearse.ts';
+import { tick } from './ticks.ts';
+import type { BackupTools } from './tools.ts';
+
+/** The backups of a home whose engine runs (`charon.md` §7). */
+export interface Backups {
+  /** What changes anything says here that it is under way, so that a backup finds a moment without any. */
+  readonly stillness: Stillness;
+  /** Begins a backup; answers at once. Throws BACKUP_REFUSED while one is being made, INPUT_INVALID for a path that is not absolute. */
+  create(out: string | undefined): BackupJob;
+  last(): BackupJob | null;
+  /** Throws STATE_NOT_FOUND. */
+  cancel(jobId: string): Promise<BackupJob>;
+  list(): Promise<readonly ListedBackup[]>;
+  /** How many are kept when nobody says otherwise. */
+  readonly keep: number;
+  /** Throws BACKUP_REFUSED, INPUT_INVALID. */
+  inspect(directory: string): Promise<BackupInspection>;
+  /** Throws BACKUP_REFUSED, INPUT_INVALID. */
+  rehearse(directory: string): Promise<Rehearsal>;
+  prune(keep: number | undefined): Promise<{ readonly removed: string[]; readonly kept: string[] }>;
+  /** Resolves when no backup is being made. */
+  idle(): Promise<void>;
+  /** Stops what is being made. */
+  close(): Promise<void>;
+}
+
+/** What a running engine gives its backups. */
+export interface EngineUnderBackup {
+  readonly homeId: string;
+  readonly stillness: Stillness;
+  /** Makes every outcome durable that waits. */
+  flush(): Promise<void>;
+  /** Intents without an outcome, but for those that are listed as ambiguous. */
+  countOpenIntents(): number;
+  /** Records what was made, in the audit ledger. */
+  record(command: string, outcome: string, objectIds: readonly string[]): void;
+  /** Whether the memory is in another process, so that a backup of this home would hold none of it. */
+  readonly isElsewhere: boolean;
+  readonly keep: number;
+  tell(job: BackupJob): void;
+  readonly monotonicMs: () => number;
+}
+
+/** How long writes wait at most for the instant of a backup, how often that is tried, and how long after the last try. */
+const pauseMs = 50;
+const triesMax = 600;
+const betweenTriesMs = 100;
+
+/** Opens them. */
+export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Backups {
+  const { paths, ids, clock } = tools;
+  const { homeId } = engine;
+  const headKeys = (): Promise<ReadonlySet<string>> =>
+    withStateNow(tools, async (now) => now?.headKeys ?? new Set([tools.keys.head.publicKey]));
+  const onMade = async (made: MadeBackup): Promise<readonly string[]> => {
+    engine.record('backup.made', 'done', [made.digest]);
+    tick(paths, made.digest, made.manifest.created_at, 'verified');
+    if (dirname(made.directory) !== paths.backups) return [];
+    return (await pruneBackups(paths, homeId, await headKeys(), engine.keep)).removed;
+  };
+  const jobs = openJobs(tools, {
+    make: (wanted) =>
+      createBackup(tools, { ...wanted, kind: 'backup', still: (moment) => holdStill(engine, moment, wanted.signal) }),
+    onMade,
+    tell: engine.tell,
+    monotonicMs: engine.monotonicMs,
+  });
+  return {
+    stillness: engine.stillness,
+    create: (out) => {
+      if (engine.isElsewhere)
+        throw new Fault(
+          'BACKUP_REFUSED',
+          'The memory is in another process (CHARON_UPSTREAM), so a backup of this home would hold none of it. Back up the home of that store.',
+          { variable: 'CHARON_UPSTREAM' },
+        );
+      if (out !== undefined && !isAbsolute(out))
+        throw new Fault('INPUT_INVALID', 'out must be an absolute path.', { field: 'out' });
+      return jobs.start(out ?? join(paths.backups, newBackupName(clock.nowMs(), ids)));
+    },
+    last: jobs.last,
+    cancel: jobs.cancel,
+    list: async () => listBackups(paths, homeId, await headKeys()),
+    keep: engine.keep,
+    inspect: async (named) => {
+      const directory = findDirectory(paths, named);
+      const inspected = await withStateNow(tools, (now) =>
+        inspectBackup(directory, newScratch(paths, ids, 'inspect'), tools, now),
+      );
+      if (inspected.ok && inspected.manifest_digest !== null)
+        tick(paths, inspected.manifest_digest, toTimestamp(clock.nowMs()), 'verified');
+      return inspected;
+    },
+    rehearse: async (named) => {
+      const directory = findDirectory(paths, named);
+      return rehearse(directory, newScratch(paths, ids, 'rehearse'), tools, await headKeys());
+    },
+    prune: async (keep) => pruneBackups(paths, homeId, await headKeys(), keep ?? engine.keep),
+    idle: jobs.idle,
+    close: jobs.close,
+  };
+}
+
+/** One instant of both databases: between two writes of either, with no intent that lacks its outcome. Throws STORE_BUSY. */
+async function holdStill(
+  engine: EngineUnderBackup,
+  moment: () => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let tried = 0; tried < triesMax; tried += 1) {
+    signal?.throwIfAborted();
+    const held = await engine.stillness.hold(pauseMs, engine.flush, () => {
+      if (engine.countOpenIntents() > 0) return false;
+      moment();
+      return true;
+    });
+    if (held?.value === true) return;
+    await new Promise((resolve) => setTimeout(resolve, betweenTriesMs));
+  }
+  throw new Fault(
+    'STORE_BUSY',
+    'No moment came in which nothing was under way, so no backup was made. Try again when agents are quieter.',
+  );
+}
