@@ -143,15 +143,13 @@ function countOutcome(
   if (fault?.code === 'REF_MOVED' || fault?.code === 'PROPOSAL_STALE') metrics.count('mergeCasConflicts');
 }
 
-/**
- * A credential as entries name it. The ledger has one kind for every bearer; of those of the memory ledger the id says more:
- * `ltx_<id>`, `ltx_sub_<id>` or `ltx_session_<id>`; an access by OAuth is `oauth_<id>`.
- */
+/** A credential as entries name it: by its kind, and by what of it may be told; the prefix is that of its token. */
 export function credentialOf({ credential }: Caller): Pick<AuditSubject, 'credentialKind' | 'credentialId'> {
-  if (credential.kind === 'oauth') return { credentialKind: 'obol', credentialId: `oauth_${credential.id}` };
-  if (credential.kind !== 'ltx') return { credentialKind: credential.kind, credentialId: credential.id };
+  const { kind, id } = credential;
+  if (kind === 'oauth') return { credentialKind: kind, credentialId: `oauth_${id}` };
+  if (kind !== 'ltx') return { credentialKind: kind, credentialId: id };
   const use = credential.key === 'root' ? '' : credential.key === 'session' ? 'session_' : 'sub_';
-  return { credentialKind: 'obol', credentialId: `ltx_${use}${credential.id}` };
+  return { credentialKind: kind, credentialId: `ltx_${use}${id}` };
 }
 
 /** The caller's own key, so that an intent without an outcome can be settled after a crash. */

@@ -7,6 +7,9 @@ export type Door = z.infer<typeof doorSchema>;
 
 export const auditPhases = ['intent', 'outcome'] as const;
 
+/** What was shown at a door: an agent's token, an access by OAuth, a key of the memory ledger or its session, the owner's own way in, nothing that is good, or the engine itself. */
+export const credentialKinds = ['obol', 'oauth', 'ltx', 'owner', 'none', 'system'] as const;
+
 /** One entry of the audit ledger: who asked for what, and what came of it. Never content, never a secret. */
 export const auditEntrySchema = z.strictObject({
   seq: z.int().min(1),
@@ -16,7 +19,7 @@ export const auditEntrySchema = z.strictObject({
   mac: digestSchema,
   mac_key_id: z.string(),
   principal: z.string(),
-  credential_kind: z.enum(['obol', 'owner', 'none', 'system']),
+  credential_kind: z.enum(credentialKinds),
   credential_id: z.string(),
   door: doorSchema,
   command: z.string(),

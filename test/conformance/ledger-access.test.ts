@@ -255,6 +255,7 @@ describe('what is left behind', () => {
     expect(told('ledger.rotate_key')).toHaveLength(2);
     expect(told('ledger POST keys/rotate')).toEqual([['outcome', 'denied ROOT_KEY_REQUIRED', 'ltx_sub_']]);
     const put = entries.find((entry) => entry.command === 'ledger.put');
+    expect(put?.credential_kind).toBe('ltx');
     expect(put?.object_ids).toEqual([
       agentIdOf(principalIdSchema.parse(agent.principalId)),
       expect.stringMatching(/^key:[0-9a-f]{32}$/),

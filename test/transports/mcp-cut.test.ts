@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { Fault } from '../../src-main/base/fault.ts';
 import { resultBytes } from '../../src-main/commands/result-bytes.ts';
 import { callTool } from '../../src-main/transports/mcp-call.ts';
@@ -105,10 +106,8 @@ test('T171 a rest goes on while its answer stands; a changed answer is given ane
     return { head_changeset_id: 'h1', text };
   };
   const given = { project: 'demo', memory_id: 'm' };
-  const call = async (tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    const { structuredContent } = await callTool(tool, input, run);
-    return { ...structuredContent };
-  };
+  const call = async (tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>> =>
+    z.record(z.string(), z.unknown()).parse((await callTool(tool, input, run)).structuredContent);
   const first = await call('memory_get', given);
   expect(first).toMatchObject({ cut: [{ path: '/text', form: 'text', total: 150_000 }] });
   const cursor = String(first.rest_cursor);

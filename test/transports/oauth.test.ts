@@ -158,7 +158,7 @@ test.each(['sdk1', 'sdk2'] as const)(
     const [grant] = (await owner('oauth.grants', {})).grants;
     expect(entries.find(({ command }) => command === 'memory.repo_init')).toMatchObject({
       principal: principal.principal_id,
-      credential_kind: 'obol',
+      credential_kind: 'oauth',
       credential_id: `oauth_${grant?.grant_id}`,
     });
     expect(grant).toMatchObject({ client_name: 'An <b>editor</b>', principal_id: principal.principal_id });

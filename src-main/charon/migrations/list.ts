@@ -8,6 +8,7 @@ import { charon0006Quotas } from './charon-0006-quotas.ts';
 import { charon0008Oauth } from './charon-0008-oauth.ts';
 import { charon0009OwnerWord } from './charon-0009-owner-word.ts';
 import { charon0010Epoch } from './charon-0010-epoch.ts';
+import { charon0011CredentialKinds } from './charon-0011-credential-kinds.ts';
 
 /** The schema of charon.db, in order. A landed migration is never edited. */
 export const charonMigrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const charonMigrations: readonly Migration[] = [
   charon0008Oauth,
   charon0009OwnerWord,
   charon0010Epoch,
+  charon0011CredentialKinds,
 ];
