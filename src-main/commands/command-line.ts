@@ -1,4 +1,6 @@
+import type { CommandContract } from '../../src-preload/contract/command.ts';
 import { escapeInvisible } from '../text/visible.ts';
+import { shownInput, shownJson } from './digest.ts';
 
 /** A word of the line: itself, the value of a key, a flag with the value of a key that may be left out, or what a value is typed as. */
 type Part =
@@ -58,10 +60,11 @@ const untyped: Readonly<Record<string, readonly string[]>> = {
  * The command line that a command with that input equals, on one line, everything in it visible. Where there is no verb, or
  * the input has a key that no verb takes: the command's name and its input as JSON.
  */
-export function commandLineOf(name: string, input: Readonly<Record<string, unknown>>, json: string): string {
-  const parts = lines[name];
-  const typed = parts === undefined ? undefined : typedLine(parts, input, untyped[name] ?? []);
-  return escapeInvisible(typed ?? `${name} ${quoted(json)}`);
+export function commandLineOf(contract: Pick<CommandContract, 'name' | 'secrets'>, input: unknown): string {
+  const { name } = contract;
+  const parts = Object.hasOwn(lines, name) ? lines[name] : undefined;
+  const typed = parts === undefined ? undefined : typedLine(parts, shownInput(contract, input), untyped[name] ?? []);
+  return escapeInvisible(typed ?? `${name} ${quoted(shownJson(contract, input))}`);
 }
 
 function typedLine(

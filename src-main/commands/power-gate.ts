@@ -11,7 +11,7 @@ import { type AuditTrail, credentialOf } from './audit-trail.ts';
 import { commandLineOf } from './command-line.ts';
 import { type Confirmable, createConfirmations } from './confirmations.ts';
 import type { CommandDeps } from './deps.ts';
-import { shownInput, shownJson } from './digest.ts';
+import { shownJson } from './digest.ts';
 import { createOwnerRequests, type OwnerRequests, type WaitingTimes, waitingTimes } from './owner-requests.ts';
 
 /** A passphrase that was typed for one act of power. */
@@ -51,13 +51,12 @@ export function createPowerGate(deps: CommandDeps, times: WaitingTimes = waiting
   const askOwner = async (contract: CommandContract, gated: GatedCall, trail: AuditTrail): Promise<void> => {
     const { call, input } = gated;
     const requestId = requestIdSchema.parse(ids.uuidv7());
-    const json = escapeInvisibleJson(shownJson(contract, input));
     await requests.ask({
       request_id: requestId,
       command: contract.name,
       title: contract.title,
-      command_line: commandLineOf(contract.name, shownInput(contract, input), json),
-      input_json: json,
+      command_line: commandLineOf(contract, input),
+      input_json: escapeInvisibleJson(shownJson(contract, input)),
       door: gated.caller.door,
       client: call.client,
       signal: call.signal,

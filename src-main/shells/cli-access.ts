@@ -6,11 +6,14 @@ import { Fault } from '../base/fault.ts';
 import { systemIds } from '../base/ids.ts';
 import { openLog } from '../base/log.ts';
 import { parseOutput, rowOf } from '../commands/bind.ts';
+import { commandLineOf } from '../commands/command-line.ts';
 import { type Environment, type HomePaths, homeExists, homePaths } from '../home/home.ts';
 import { readHost } from '../home/host-file.ts';
 import { findOwnerKey } from '../home/keys.ts';
 import type { Ledger } from '../ledger/api.ts';
 import type { Lethe } from '../lethe/api.ts';
+import type { OwnerSocketClient } from '../transports/owner-socket-client.ts';
+import { type AskPassphrase, confirmed, confirmInProcess } from './cli-confirm.ts';
 import { productVersion } from './version.ts';
 
 /** The owner's commands, wherever they run: in the process that holds the home, or in this one over the files. */
@@ -28,6 +31,10 @@ export interface AccessOptions {
   readonly storeOnly: boolean;
   /** Hears how far a long command has come, where it runs in this process. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Told when a command waits for the owner's word at the desk, as the command line that it equals. */
+  readonly onWaiting?: ((commandLine: string) => void) | undefined;
+  /** Asks for the owner's passphrase; left out, on the terminal. */
+  readonly ask?: AskPassphrase | undefined;
 }
 
 /**
@@ -38,7 +45,7 @@ export async function openAccess(options: AccessOptions): Promise<OwnerAccess> {
   const paths = homePaths(options.home, options.env);
   const giveUpAt = Date.now() + patienceMs;
   for (;;) {
-    const host = await reachHost(paths);
+    const host = await reachHost(paths, options);
     if (host !== undefined) return host;
     if (!options.create && !homeExists(paths)) {
       throw new Fault(
@@ -63,7 +70,7 @@ function isLocked(thrown: unknown): boolean {
   return thrown instanceof Fault && thrown.code === 'HOME_LOCKED';
 }
 
-async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
+async function reachHost(paths: HomePaths, options: AccessOptions): Promise<OwnerAccess | undefined> {
   const socket = readHost(paths.host)?.socket;
   const ownerKey = findOwnerKey(paths);
   if (socket === undefined || socket === null || ownerKey === undefined) return undefined;
@@ -71,7 +78,10 @@ async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
     const { connectOwnerSocket } = await import('../transports/owner-socket-client.ts');
     const client = await connectOwnerSocket({ path: socket, ownerKey });
     return {
-      call: async (name, input) => parseOutput(name, await client.call(name, input)),
+      call: async (name, input) => {
+        const act = (confirmation: string | undefined) => callHost(client, { name, input, confirmation }, options);
+        return parseOutput(name, await confirmed(act, client.confirm, options.ask));
+      },
       close: async () => client.close(),
     };
   } catch {
@@ -80,7 +90,30 @@ async function reachHost(paths: HomePaths): Promise<OwnerAccess | undefined> {
   }
 }
 
-async function openFiles({ home, env, onProgress }: AccessOptions): Promise<OwnerAccess> {
+/** Runs a command at the host. While it waits for the owner's word, Ctrl-C takes it back; afterwards it ends the program as ever. */
+async function callHost(
+  client: OwnerSocketClient,
+  call: { readonly name: CommandName; readonly input: unknown; readonly confirmation: string | undefined },
+  { onWaiting }: AccessOptions,
+): Promise<unknown> {
+  const { name, input, confirmation } = call;
+  const ended = new AbortController();
+  const takeBack = (): void => ended.abort();
+  try {
+    return await client.call(name, input, {
+      signal: ended.signal,
+      confirmation,
+      onWaiting: () => {
+        process.once('SIGINT', takeBack);
+        onWaiting?.(commandLineOf(rowOf(name), input));
+      },
+    });
+  } finally {
+    process.off('SIGINT', takeBack);
+  }
+}
+
+async function openFiles({ home, env, onProgress, ask }: AccessOptions): Promise<OwnerAccess> {
   const { openApp } = await import('../app.ts');
   const app = await openApp({
     home,
@@ -93,7 +126,12 @@ async function openFiles({ home, env, onProgress }: AccessOptions): Promise<Owne
     onProgress,
   });
   const caller = app.ownerCaller('files');
-  return { call: (name, input) => app.commands.call(name, input, caller), close: () => app.close() };
+  const confirm = confirmInProcess(app.commands, caller);
+  return {
+    call: (name, input) =>
+      confirmed((confirmation) => app.commands.call(name, input, caller, confirmation), confirm, ask),
+    close: () => app.close(),
+  };
 }
 
 /** A home of the store alone, as `lethe serve` makes it for gateways: verified as it is, and nothing else. */
@@ -136,7 +174,10 @@ async function callStore(
   input: unknown,
   onProgress: AccessOptions['onProgress'],
 ): Promise<unknown> {
-  if (name === 'store.verify_chain') return lethe.verifyChain(rowOf(name).input.parse(input).project);
+  if (name === 'store.verify_chain') {
+    const { project, full } = rowOf(name).input.parse(input);
+    return lethe.verifyChain(project, undefined, { isFull: full });
+  }
   if (name === 'ledger.verify') return ledger.verify(onProgress);
   const { toPlanOutput } = await import('../commands/import.ts');
   if (name === 'store.inspect_import')

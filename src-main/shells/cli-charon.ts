@@ -3,6 +3,7 @@ import { addLedgerVerbs } from './cli-ledger.ts';
 import { addLtxVerbs } from './cli-ltx.ts';
 import { addMcp } from './cli-mcp.ts';
 import { addOauthVerbs } from './cli-oauth.ts';
+import { addOwnerVerbs } from './cli-owner.ts';
 import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
 import { addProposalVerbs } from './cli-proposals.ts';
@@ -36,6 +37,7 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addLedgerVerbs(program);
   addReconcile(program);
   addKeyVerbs(program);
+  addOwnerVerbs(program);
   program.root.addHelpText('after', help);
   return program.run(args);
 }

@@ -67,6 +67,7 @@ export function createProgram(name: string, description: string): Program {
       ...{ home: session.home, env: process.env, create: options?.create ?? false },
       storeOnly: name === 'lethe',
       onProgress: session.json || !process.stderr.isTTY ? undefined : showProgress(),
+      onWaiting: (line) => session.warn(`Waiting for the owner's word at the desk: ${line}`),
     });
     code = await withAccess(access, (call) => verb({ ...session, call }));
   };

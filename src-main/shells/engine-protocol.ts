@@ -27,9 +27,10 @@ export interface EngineDoors {
   readonly home: string;
 }
 
-/** From the shell to the engine. `id` is the shell's own counter and comes back in the answer. */
+/** From the shell to the engine. `id` is the shell's own counter and comes back in the answer. `desk` says whether a window is open. */
 export type EngineInbound =
   | { readonly kind: 'request'; readonly id: number; readonly name: string; readonly input: unknown }
+  | { readonly kind: 'desk'; readonly open: boolean }
   | { readonly kind: 'close' };
 
 /** From the engine to the shell. `ready` or `failed` comes first and once; `closed` comes last. */

@@ -31,13 +31,21 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
     return;
   }
   app.commands.subscribe((event) => say({ kind: 'event', event }));
-  port.on('message', (message: EngineInbound) => void answer(app, ids, port, message));
+  let detach: (() => void) | undefined;
+  const setDesk = (isOpen: boolean): void => {
+    detach?.();
+    detach = isOpen ? app.commands.attachDesk() : undefined;
+  };
+  port.on('message', (message: EngineInbound) => {
+    if (message.kind === 'desk') setDesk(message.open);
+    else void answer(app, ids, port, message);
+  });
   say({
     kind: 'ready',
     doors: {
       mcp: app.doors.mcp,
       ledger: null,
-      owner: app.newLoginUrl() ?? null,
+      owner: app.doors.ownerPage,
       socket: app.doors.socket,
       home: app.home,
     },
@@ -45,7 +53,12 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
 }
 
 /** Answers one message. Never rejects: what goes wrong is a fault on its way back. */
-async function answer(app: App, ids: Ids, port: MessagePort, message: EngineInbound): Promise<void> {
+async function answer(
+  app: App,
+  ids: Ids,
+  port: MessagePort,
+  message: Exclude<EngineInbound, { kind: 'desk' }>,
+): Promise<void> {
   const say = (reply: EngineOutbound): void => port.postMessage(reply);
   if (message.kind === 'close') {
     await app.close();

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openApp } from '../app.ts';
+import { type App, openApp } from '../app.ts';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { systemIds } from '../base/ids.ts';
 import { openLog } from '../base/log.ts';
 import type { Environment } from '../home/home.ts';
+import { confirmed, confirmInProcess } from './cli-confirm.ts';
 import { type ExitCode, exitCodes } from './cli-exit.ts';
 import { productVersion } from './version.ts';
 
@@ -36,7 +37,7 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
     ids: systemIds(),
     log: openLog(options.json ? 'warn' : 'info'),
   });
-  const owner = app.newLoginUrl() ?? null;
+  const owner = options.ownerPage ? await openPage(app) : null;
   options.print(
     { ready: true, mcp: app.doors.mcp, ledger: app.doors.ledger, owner, home, pid: process.pid },
     readyText(app.doors.mcp, owner, home),
@@ -44,6 +45,18 @@ export async function serve(options: ServeOptions): Promise<ExitCode> {
   await stopped;
   await app.close();
   return exitCodes.done;
+}
+
+/** An act of power, confirmed like every other from outside the desk (`charon.md` §8): refused, nothing is served. */
+async function openPage(app: App): Promise<string> {
+  const caller = app.ownerCaller('files');
+  const act = (confirmation: string | undefined) => app.commands.call('owner_page.open', {}, caller, confirmation);
+  try {
+    return (await confirmed(act, confirmInProcess(app.commands, caller))).url;
+  } catch (thrown) {
+    await app.close();
+    throw thrown;
+  }
 }
 
 function readyText(mcp: string | null, owner: string | null, home: string): string {

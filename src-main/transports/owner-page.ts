@@ -61,6 +61,7 @@ export async function openOwnerPage(options: OwnerPageOptions): Promise<OwnerPag
     heartbeatMs: options.heartbeatMs ?? heartbeatDefaultMs,
     metrics: options.metrics,
     client: 'owner page',
+    desk: true,
     caller: () => charon.ownerCaller('owner_page'),
     admit(request) {
       if (!sessions.isOpen(bearerOf(request))) throw notSignedIn();

@@ -6,6 +6,9 @@ export interface HandshakeNonces {
   readonly server: string;
 }
 
+/** A call that was confirmed by the owner's passphrase brings what that gave in this header. */
+export const confirmationHeader = 'x-memory-git-confirmation';
+
 type Side = 'client' | 'server' | 'session';
 
 /** Proof that a side knows the owner's key: HMAC over both nonces, under a label of its own, so that no proof serves as another. */

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Caller } from '../charon/api.ts';
-import type { Commands } from '../commands/api.ts';
+import type { CommandCall, Commands } from '../commands/api.ts';
 import { rateLimited } from './agent-credentials.ts';
+import { confirmationHeader } from './owner-proof.ts';
 
 /** A silent stream is kept alive this often. Milliseconds. */
 export const heartbeatDefaultMs = 15_000;
@@ -24,6 +25,8 @@ export interface OwnerRoutes {
   readonly admit: (request: FastifyRequest) => void;
   /** The owner with the rights of this moment. */
   readonly caller: () => Caller;
+  /** Whether who follows the events is a desk, at which the owner can click (T180). */
+  readonly desk: boolean;
 }
 
 /**
@@ -33,15 +36,20 @@ export interface OwnerRoutes {
  */
 export function addOwnerRoutes(server: FastifyInstance, routes: OwnerRoutes): void {
   const onRequest = async (request: FastifyRequest): Promise<void> => routes.admit(request);
-  server.post<{ Params: { name: string } }>('/owner/commands/:name', { onRequest }, async (request) =>
+  const run = (name: string, request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
     routes.commands.run({
-      name: request.params.name,
+      name,
       input: request.body,
       caller: routes.caller(),
       client: routes.client,
       correlationId: routes.ids.uuidv7(),
-    }),
+      ...waitingParts(request, reply),
+    });
+  server.post<{ Params: { name: string } }>('/owner/commands/:name', { onRequest }, async (request, reply) =>
+    run(request.params.name, request, reply),
   );
+  // Under its old address too: an act of power like every other (T58).
+  server.post('/owner/login-url', { onRequest }, async (request, reply) => run('owner_page.open', request, reply));
   const { metrics } = routes;
   if (metrics !== undefined) {
     server.get('/owner/metrics', { onRequest }, async (_request, reply) =>
@@ -60,6 +68,26 @@ export function addOwnerRoutes(server: FastifyInstance, routes: OwnerRoutes): vo
   });
 }
 
+/**
+ * What a call that may have to wait needs of its connection (T181, T182): an answer 102 says at once that it waits, and a
+ * connection that ends before the answer takes it back.
+ */
+function waitingParts(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Pick<CommandCall, 'signal' | 'onWaiting' | 'confirmation'> {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableEnded) gone.abort();
+  });
+  const confirmation = request.headers[confirmationHeader];
+  return {
+    signal: gone.signal,
+    onWaiting: () => reply.raw.writeProcessing(),
+    confirmation: typeof confirmation === 'string' ? confirmation : undefined,
+  };
+}
+
 /** `Authorization: Bearer <token>` of a request, or '' (T43). */
 export function bearerOf(request: FastifyRequest): string {
   return /^Bearer ([A-Za-z0-9_-]{1,128})$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
@@ -73,7 +101,7 @@ export function notSignedIn(): Fault {
   );
 }
 
-function eventLines(reply: FastifyReply, { commands, heartbeatMs }: OwnerRoutes): PassThrough {
+function eventLines(reply: FastifyReply, { commands, heartbeatMs, desk }: OwnerRoutes): PassThrough {
   const lines = new PassThrough();
   const write = (line: string): void => {
     if (lines.writableLength > unreadBytesMax) reply.raw.destroy();
@@ -82,9 +110,11 @@ function eventLines(reply: FastifyReply, { commands, heartbeatMs }: OwnerRoutes)
   // An empty line at once lets the reader know that it is connected, and later ones that it still is.
   write('\n');
   const stop = commands.subscribe((event) => write(`${JSON.stringify(event)}\n`));
+  const detach = desk ? commands.attachDesk() : () => undefined;
   const heartbeat = setInterval(() => write('\n'), heartbeatMs);
   reply.raw.once('close', () => {
     stop();
+    detach();
     clearInterval(heartbeat);
     lines.destroy();
   });

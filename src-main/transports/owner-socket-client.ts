@@ -5,22 +5,32 @@ import { type EngineEvent, engineEventSchema } from '../../src-preload/contract/
 import { Fault } from '../base/fault.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
 import { findFault } from './fault-status.ts';
-import { isOwnerProof, ownerProof } from './owner-proof.ts';
+import { confirmationHeader, isOwnerProof, ownerProof } from './owner-proof.ts';
 import { type SocketPlace, socketAddress, socketPlace } from './socket-address.ts';
 
 /** The owner's socket as a command line uses it. */
 export interface OwnerSocketClient {
   /** Runs a command; resolves with its output, rejects with the Fault it was refused with, or CLOSED. */
-  call(name: string, input: unknown): Promise<unknown>;
+  call(name: string, input: unknown, options?: OwnerCallOptions): Promise<unknown>;
+  /** A confirmation of what a CONFIRMATION_REQUIRED named, by the owner's passphrase. Rejects with CONFIRMATION_REFUSED, RATE_LIMITED. */
+  confirm(what: { readonly command: string; readonly inputDigest: string }, passphrase: string): Promise<string>;
   /** Events after they became durable, in order; returns the way to stop. `onEnd` is told once when the host goes away. */
   events(onEvent: (event: EngineEvent) => void, onEnd?: () => void): () => void;
-  /** An address of the owner page with a new one-time code. Rejects with STATE_NOT_FOUND when that page is not open. */
-  newLoginUrl(): Promise<string>;
   close(): Promise<void>;
 }
 
+/** What a call that may have to wait for the owner's word takes. */
+export interface OwnerCallOptions {
+  /** Takes the call back while it waits: it rejects with OWNER_REQUEST_CANCELED. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told once, when the host says that the call waits for the owner's word at the desk. */
+  readonly onWaiting?: (() => void) | undefined;
+  /** What `confirm` gave for exactly this call. */
+  readonly confirmation?: string | undefined;
+}
+
 const helloAnswerSchema = z.object({ server_nonce: z.string().regex(/^[0-9a-f]{32}$/), proof: z.string() });
-const loginUrlSchema = z.object({ url: z.string() });
+const confirmedSchema = z.object({ confirmation: z.string() });
 const answerBytesMax = 64 * 1_048_576;
 
 /**
@@ -57,11 +67,13 @@ export async function connectOwnerSocket(options: {
 
 function sessionOver(wire: Wire, token: string): OwnerSocketClient {
   return {
-    call: (name, input) => wire.ask('POST', `/owner/commands/${encodeURIComponent(name)}`, token, input),
-    events: (onEvent, onEnd) => wire.follow('/owner/events', token, onEvent, onEnd ?? (() => undefined)),
-    async newLoginUrl() {
-      return loginUrlSchema.parse(await wire.ask('POST', '/owner/login-url', token, {})).url;
+    call: (name, input, options) =>
+      wire.ask('POST', `/owner/commands/${encodeURIComponent(name)}`, token, input, options),
+    async confirm({ command, inputDigest }, passphrase) {
+      const body = { command, input_digest: inputDigest, passphrase };
+      return confirmedSchema.parse(await wire.ask('POST', '/owner/confirmations', token, body)).confirmation;
     },
+    events: (onEvent, onEnd) => wire.follow('/owner/events', token, onEvent, onEnd ?? (() => undefined)),
     async close() {
       await wire.ask('DELETE', '/owner/session', token).catch(() => undefined);
       wire.close();
@@ -70,7 +82,13 @@ function sessionOver(wire: Wire, token: string): OwnerSocketClient {
 }
 
 interface Wire {
-  ask(method: 'POST' | 'DELETE', path: string, token: string, body?: unknown): Promise<unknown>;
+  ask(
+    method: 'POST' | 'DELETE',
+    path: string,
+    token: string,
+    body?: unknown,
+    options?: OwnerCallOptions,
+  ): Promise<unknown>;
   follow(path: string, token: string, onEvent: (event: EngineEvent) => void, onEnd: () => void): () => void;
   close(): void;
 }
@@ -83,20 +101,25 @@ function openWire(socketPath: string): Wire {
     ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
   });
   return {
-    ask: (method, path, token, body) =>
+    ask: (method, path, token, body, { signal, onWaiting, confirmation } = {}) =>
       new Promise((resolve, reject) => {
         const text = body === undefined ? undefined : JSON.stringify(body);
         const typed =
           text === undefined
             ? {}
             : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+        const confirmed = confirmation === undefined ? {} : { [confirmationHeader]: confirmation };
         const asked = request(
-          { socketPath, agent, method, path, headers: { ...headersFor(token), ...typed } },
+          { socketPath, agent, method, path, headers: { ...headersFor(token), ...typed, ...confirmed } },
           (answer) => {
             readAnswer(answer).then(resolve, reject);
           },
         );
-        asked.once('error', () => reject(closed()));
+        const takeBack = (): void => void asked.destroy();
+        signal?.addEventListener('abort', takeBack, { once: true });
+        asked.once('information', () => onWaiting?.());
+        asked.once('error', () => reject(signal?.aborted === true ? takenBack() : closed()));
+        asked.once('close', () => signal?.removeEventListener('abort', takeBack));
         asked.end(text);
       }),
     follow(path, token, onEvent, onEnd) {
@@ -153,6 +176,10 @@ function readLines(answer: IncomingMessage, onEvent: (event: EngineEvent) => voi
     }
   });
   answer.once('error', () => undefined);
+}
+
+function takenBack(): Fault {
+  return new Fault('OWNER_REQUEST_CANCELED', 'It was taken back before the owner said anything. Nothing was done.');
 }
 
 function closed(): Fault {

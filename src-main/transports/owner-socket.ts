@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
+import { digestSchema } from '../../src-preload/contract/ids.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
@@ -19,8 +20,6 @@ export interface OwnerSocketOptions {
   readonly ownerKey: Buffer;
   readonly commands: Commands;
   readonly charon: Pick<Charon, 'ownerCaller'>;
-  /** Present while the owner page is open. */
-  readonly newLoginUrl?: (() => string) | undefined;
   readonly log: Log;
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
@@ -41,6 +40,13 @@ const sessionSchema = z.strictObject({
   client_nonce: nonceSchema,
   server_nonce: nonceSchema,
   proof: z.string().max(128),
+});
+
+/** A passphrase, and exactly what it is to confirm (T183). */
+const confirmationSchema = z.strictObject({
+  command: z.string().min(1).max(128),
+  input_digest: digestSchema,
+  passphrase: z.string().min(1).max(1_024),
 });
 
 /**
@@ -68,14 +74,15 @@ export async function openOwnerSocket(options: OwnerSocketOptions): Promise<Owne
     heartbeatMs: options.heartbeatMs ?? heartbeatDefaultMs,
     metrics: options.metrics,
     client: 'command line',
+    desk: false,
     caller: () => charon.ownerCaller('owner_socket'),
     admit,
   });
-  server.post('/owner/login-url', { onRequest: async (request) => admit(request) }, async () => {
-    if (options.newLoginUrl === undefined) {
-      throw new Fault('STATE_NOT_FOUND', 'The owner page is not open. Start with `charon serve --owner-page`.');
-    }
-    return { url: options.newLoginUrl() };
+  server.post('/owner/confirmations', { onRequest: async (request) => admit(request) }, async (request) => {
+    const body = confirmationSchema.safeParse(request.body);
+    if (!body.success) throw new Fault('INPUT_INVALID', 'Send command, input_digest and passphrase.');
+    const { command, input_digest: inputDigest, passphrase } = body.data;
+    return commands.confirm({ command, inputDigest }, passphrase, charon.ownerCaller('owner_socket'));
   });
   await server.listen({ path: address });
   if (place.platform !== 'win32') chmodSync(address, 0o600);

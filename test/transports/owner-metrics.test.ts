@@ -20,7 +20,7 @@ test('T89 the counters of commands are shown to the owner, and to nobody else', 
   onTestFinished(() => app.close());
   await app.commands.call('memory.repo_init', { project: 'demo' }, app.ownerCaller('window'));
 
-  const login = new URL(app.newLoginUrl() ?? '');
+  const login = new URL((await app.commands.call('owner_page.open', {}, app.ownerCaller('window'))).url);
   const code = login.hash.replace('#code=', '');
   const session = await fetch(new URL('/owner/session', login), {
     method: 'POST',

@@ -322,6 +322,17 @@ describe('commands and events', () => {
     await eventually(() => expect(commands.listeners()).toBe(0));
   });
 
+  test('T180 a desk is open while somebody follows the events of the owner page', async () => {
+    const { page, commands, signIn } = await open();
+    const gone = new AbortController();
+    const headers = { authorization: `Bearer ${await signIn()}` };
+    expect(commands.desks()).toBe(0);
+    await fetch(`${page.url}owner/events`, { headers, signal: gone.signal });
+    expect(commands.desks()).toBe(1);
+    gone.abort();
+    await eventually(() => expect(commands.desks()).toBe(0));
+  });
+
   test('T46 closing the page ends its streams', async () => {
     const { page, commands, signIn } = await open();
     const answer = await fetch(`${page.url}owner/events`, { headers: { authorization: `Bearer ${await signIn()}` } });

@@ -28,9 +28,7 @@ function tempFolder(): string {
   return folder;
 }
 
-async function open(
-  settings: { path?: string; answer?: (call: CommandCall) => unknown; newLoginUrl?: () => string } = {},
-) {
+async function open(settings: { path?: string; answer?: (call: CommandCall) => unknown } = {}) {
   const commands = stage(settings.answer);
   const clock = fakeClock();
   const socket = await openOwnerSocket({
@@ -38,7 +36,6 @@ async function open(
     ownerKey,
     commands,
     charon: { ownerCaller },
-    newLoginUrl: settings.newLoginUrl,
     log: silentLog,
     clock,
   });
@@ -56,7 +53,15 @@ async function open(
     closers.push(() => client.close());
     return client;
   };
-  return { socket, commands, clock, post, connect };
+  /** The token of a session, for requests that are made by hand. */
+  const token = async (): Promise<string> => {
+    const hello = JSON.parse((await post('/owner/hello', { client_nonce: clientNonce })).body);
+    const nonces = { client: clientNonce, server: String(hello.server_nonce) };
+    const proof = ownerProof(ownerKey, 'client', nonces);
+    await post('/owner/session', { client_nonce: clientNonce, server_nonce: nonces.server, proof });
+    return ownerProof(ownerKey, 'session', nonces);
+  };
+  return { socket, commands, clock, post, connect, token };
 }
 
 const clientNonce = 'c'.repeat(32);
@@ -251,11 +256,81 @@ describe('what it carries', () => {
     await eventually(() => expect(ended).toHaveBeenCalledTimes(1));
   });
 
-  test('T58 the address of the owner page is given while that page is open', async () => {
-    const withPage = await open({ newLoginUrl: () => 'http://127.0.0.1:1/#code=x' });
-    expect(await (await withPage.connect()).newLoginUrl()).toBe('http://127.0.0.1:1/#code=x');
-    const without = await open();
-    await expect((await without.connect()).newLoginUrl()).rejects.toMatchObject({ code: 'STATE_NOT_FOUND' });
+  test('T58 the address of the owner page is asked for by the command, under its old address too', async () => {
+    const { commands, connect, post, token } = await open({ answer: () => ({ url: 'http://127.0.0.1:1/#code=x' }) });
+    expect(await (await connect()).call('owner_page.open', {})).toEqual({ url: 'http://127.0.0.1:1/#code=x' });
+    const answer = await post('/owner/login-url', {}, { authorization: `Bearer ${await token()}` });
+    expect(JSON.parse(answer.body)).toEqual({ url: 'http://127.0.0.1:1/#code=x' });
+    expect(commands.calls.map(({ name, caller }) => [name, caller.door])).toEqual([
+      ['owner_page.open', 'owner_socket'],
+      ['owner_page.open', 'owner_socket'],
+    ]);
+  });
+
+  test('T180 who follows the events of the socket is no desk', async () => {
+    const { connect, commands } = await open();
+    (await connect()).events(() => undefined);
+    await eventually(() => expect(commands.listeners()).toBe(1));
+    expect(commands.desks()).toBe(0);
+  });
+
+  test('T181 a call that waits is told so before its answer; one that does not is told nothing', async () => {
+    const { connect } = await open({
+      answer: async (call) => {
+        if (call.name !== 'obol.mint') return { done: true };
+        call.onWaiting?.();
+        await eventually(() => expect(heard).toEqual(['waits']));
+        return { minted: true };
+      },
+    });
+    const heard: string[] = [];
+    const onWaiting = (): void => void heard.push('waits');
+    const client = await connect();
+    expect(await client.call('project.list', {}, { onWaiting })).toEqual({ done: true });
+    expect(heard).toEqual([]);
+    const input = { principal_id: principal(1).principal_id };
+    expect(await client.call('obol.mint', input, { onWaiting })).toEqual({ minted: true });
+    expect(heard).toEqual(['waits']);
+  });
+
+  test('T182 a call that is taken back, and one whose client is gone, waits no longer; an answered one was never taken back', async () => {
+    const gone: string[] = [];
+    const { connect, commands } = await open({
+      answer: (call) => {
+        call.signal?.addEventListener('abort', () => gone.push(call.name));
+        if (call.name === 'project.list') return {};
+        call.onWaiting?.();
+        return new Promise(() => undefined);
+      },
+    });
+    const client = await connect();
+    await client.call('project.list', {});
+    const taken = new AbortController();
+    const waiting = client.call(
+      'oauth.set_enabled',
+      { enabled: true },
+      { signal: taken.signal, onWaiting: () => taken.abort() },
+    );
+    await expect(waiting).rejects.toMatchObject({ code: 'OWNER_REQUEST_CANCELED', kind: 'denied' });
+    await eventually(() => expect(gone).toEqual(['oauth.set_enabled']));
+    const other = await connect();
+    const left = other.call('registration.set_open', { open: true }, { onWaiting: () => void other.close() });
+    await expect(left).rejects.toMatchObject({ code: 'CLOSED' });
+    await eventually(() => expect(gone).toEqual(['oauth.set_enabled', 'registration.set_open']));
+    expect(commands.calls).toHaveLength(3);
+  });
+
+  test('T183 a passphrase goes with the command and input that it confirms, and what it gave with the call', async () => {
+    const { connect, commands, post, token } = await open();
+    const client = await connect();
+    const what = { command: 'obol.mint', inputDigest: 'a'.repeat(64) };
+    expect(await client.confirm(what, 'pass phrase')).toBe(`obol.mint ${'a'.repeat(64)} pass phrase owner_socket`);
+    await client.call('project.list', {}, { confirmation: 'once' });
+    expect(commands.calls.map(({ confirmation }) => confirmation)).toEqual(['once']);
+    const authorization = `Bearer ${await token()}`;
+    for (const body of [{}, { ...what, passphrase: 'x' }, { command: 'x', input_digest: 'y', passphrase: 'z' }])
+      expect((await post('/owner/confirmations', body, { authorization })).status).toBe(400);
+    expect((await post('/owner/confirmations', {}, {})).status).toBe(401);
   });
 
   test('T52 a session that was ended is refused', async () => {

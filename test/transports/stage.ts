@@ -125,7 +125,10 @@ export function stage(answer: (call: CommandCall) => unknown = (call) => ({ call
     calls,
     run,
     call: () => Promise.reject(new Fault('COMMAND_UNKNOWN', 'The typed form is not on this stage.')),
-    confirm: () => Promise.reject(new Fault('CONFIRMATION_REFUSED', 'Nobody knows a passphrase on this stage.')),
+    confirm: async ({ command, inputDigest }, passphrase, { door }) => ({
+      confirmation: [command, inputDigest, passphrase, door].join(' '),
+      expires_at: timestampSchema.parse('2026-11-30T10:01:00Z'),
+    }),
     attachDesk: () => {
       desks += 1;
       return () => {

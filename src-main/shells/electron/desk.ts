@@ -82,6 +82,7 @@ export function startDesk<DeskMenu, DeskImage>(
     shown.on('closed', () => {
       window = undefined;
       isListening = false;
+      engine?.setDesk(false);
     });
     window = shown;
   }
@@ -126,6 +127,7 @@ export function startDesk<DeskMenu, DeskImage>(
         if (event === 'state') publish(desk, 'state', host.state());
         else {
           isListening = true;
+          host.setDesk(true);
           goToPending();
         }
       },

@@ -27,6 +27,8 @@ export interface EngineHost {
   state(): EngineState;
   /** Runs one command. While the engine is starting it waits; once it has stopped the answer is `CLOSED`. */
   request(name: string, input: unknown): Promise<BridgeAnswer>;
+  /** Says whether a window is open, at which the owner can click; an engine that starts anew is told too. */
+  setDesk(open: boolean): void;
   /** Lets the engine close its databases, then resolves. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function hostEngine(options: EngineHostOptions): EngineHost {
   let nextId = 1;
   let restarts = 0;
   let closing: Promise<void> | undefined;
+  let deskIsOpen = false;
   let thread = launch();
 
   function launch(): EngineThread {
@@ -76,6 +79,7 @@ export function hostEngine(options: EngineHostOptions): EngineHost {
     switch (message.kind) {
       case 'ready':
         enter({ kind: 'running', mcpUrl: message.doors.mcp });
+        if (deskIsOpen) thread.postMessage({ kind: 'desk', open: true });
         for (const waiting of queued.splice(0)) post(waiting);
         return;
       case 'result':
@@ -132,6 +136,10 @@ export function hostEngine(options: EngineHostOptions): EngineHost {
         else if (state.kind === 'running') post(waiting);
         else queued.push(waiting);
       }),
+    setDesk: (open) => {
+      deskIsOpen = open;
+      if (state.kind === 'running') thread.postMessage({ kind: 'desk', open });
+    },
     close: () => {
       closing ??= closeThread(thread, state, options.closeLimitMs);
       return closing;
