@@ -1,10 +1,12 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { Fault } from '../base/fault.ts';
 import { formatAnchorLine, parseAnchorLine } from './rules/anchor-line.ts';
 import type { AuditHead } from './rules/audit-entry.ts';
 import type { AnchorState } from './tables/anchor-state.ts';
 
+const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 /** More than the two last lines take. */
 const tailBytes = 256;
 
@@ -25,19 +27,31 @@ export interface Anchor {
 /**
  * Opens the anchor for appending, 0600. `known` is what the database knows of it, at most one line behind the file: bytes
  * are counted on from there even when the file holds less, so that a cut stays visible. An unfinished last line, left
- * by a crash, is taken off.
+ * by a crash, is taken off. Throws AUDIT_UNAVAILABLE, which names no path, when it cannot be opened or is no file.
  */
 export async function openAnchor(path: string, known: AnchorState): Promise<Anchor> {
-  const file = await open(path, 'a+', 0o600);
+  let file: FileHandle | undefined;
   try {
+    // Without waiting: a pipe of that name would otherwise hold up the start.
+    file = await open(path, flags, 0o600);
+    if (!(await file.stat()).isFile()) throw anchorRefused();
     await file.chmod(0o600);
     const found = await endOf(file);
     if (found.torn) await file.truncate(found.bytes);
     return anchorOn(file, found, known);
   } catch (thrown) {
-    await file.close();
-    throw thrown;
+    await file?.close();
+    throw thrown instanceof Fault ? thrown : anchorRefused(thrown);
   }
+}
+
+function anchorRefused(cause?: unknown): Fault {
+  return new Fault(
+    'AUDIT_UNAVAILABLE',
+    'The anchor of the audit ledger cannot be opened to be written. Check its folder, its disk and its permissions (CHARON_LEDGER_ANCHOR_PATH says where it is kept, else it is in the home), then start again.',
+    {},
+    { cause },
+  );
 }
 
 function anchorOn(file: FileHandle, found: AnchorState, known: AnchorState): Anchor {

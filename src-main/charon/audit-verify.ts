@@ -21,6 +21,8 @@ export interface LedgerVerification {
   readonly anchorPath: string;
   /** The entry that a running ledger has just brought its anchor to; 0 when nothing runs. */
   readonly anchoredSeq: number;
+  /** What a running ledger has written to its anchor by now; left out, what the database knows of that, which may lag. */
+  readonly written?: AnchorState | undefined;
 }
 
 const problems = {
@@ -60,7 +62,7 @@ export async function verifyLedger(options: LedgerVerification): Promise<VerifyR
     open: new Map(),
   };
   const anchor = anchorCheck(walk);
-  const known = anchorState(options.db);
+  const known = options.written ?? anchorState(options.db);
   const size = await anchorSize(options.anchorPath);
   const lines = readAnchorLines(options.anchorPath, size ?? 0);
   for (;;) {

@@ -23,6 +23,9 @@ const outcomeDelayMs = 50;
 const noteDelayMs = 1_000;
 const anchorDelayMs = 1_000;
 
+/** Where the anchor is, as far as it is said: its path may name more than a report should. */
+const elsewhereNote = 'the anchor is kept outside the home, where CHARON_LEDGER_ANCHOR_PATH says';
+
 /** What a ledger is made of. */
 export interface AuditOptions {
   readonly db: ReadableDb;
@@ -33,6 +36,8 @@ export interface AuditOptions {
   readonly earlierKeys: ReadonlyMap<string, Buffer>;
   readonly anchor: Anchor;
   readonly anchorPath: string;
+  /** The anchor is not beside charon.db, but where the environment keeps it. */
+  readonly anchorElsewhere: boolean;
   readonly log: Log;
 }
 
@@ -105,11 +110,22 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
       const anchoredSeq = auditHead(db).seq;
       await flush().catch(anchoring.now);
       const keys = new Map([...options.earlierKeys, [macKey.id, macKey.key]]);
-      const report = await verifyLedger({ db, keys, anchorPath: options.anchorPath, anchoredSeq });
+      const report = await verifyLedger({
+        db,
+        keys,
+        anchorPath: options.anchorPath,
+        anchoredSeq,
+        written: anchor.state(),
+      });
       const waiting = queue.backlog();
-      return waiting === 0
-        ? report
-        : { ...report, notes: [...report.notes, `entries waiting to be written: ${waiting}`] };
+      return {
+        ...report,
+        notes: [
+          ...report.notes,
+          ...(waiting === 0 ? [] : [`entries waiting to be written: ${waiting}`]),
+          ...(options.anchorElsewhere ? [elsewhereNote] : []),
+        ],
+      };
     },
     close: async () => {
       try {

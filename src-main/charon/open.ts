@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -75,6 +76,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       earlierKeys: keys.earlierLedgers ?? new Map(),
       anchor,
       anchorPath: options.anchorPath,
+      anchorElsewhere: dirname(options.anchorPath) !== dirname(options.path),
       log,
     });
     if (anchor.wasCut)

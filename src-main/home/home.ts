@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { Fault } from '../base/fault.ts';
 
@@ -32,16 +32,15 @@ export function findHome(given: string | undefined, env: Environment): string {
   return envPaths('memory-git', { suffix: '' }).data;
 }
 
-/** The places inside a home; touches nothing. `CHARON_LEDGER_ANCHOR_PATH` moves the anchor to another disk. */
+/** The places inside a home; touches nothing. Throws HOME_INVALID for an anchor that is named by no absolute path. */
 export function homePaths(root: string, env: Environment): HomePaths {
-  const anchor = env.CHARON_LEDGER_ANCHOR_PATH;
   return {
     root,
     letheDb: join(root, 'lethe.db'),
     charonDb: join(root, 'charon.db'),
     keys: join(root, 'keys.json'),
     ownerKey: join(root, 'owner.key'),
-    anchor: anchor === undefined || anchor === '' ? join(root, 'ledger.anchor') : resolve(anchor),
+    anchor: readAnchorPath(env) ?? join(root, 'ledger.anchor'),
     settings: join(root, 'settings.json'),
     backups: join(root, 'backups'),
     logs: join(root, 'logs'),
@@ -51,6 +50,22 @@ export function homePaths(root: string, env: Environment): HomePaths {
     host: join(root, 'host.json'),
     socket: join(root, 'owner.sock'),
   };
+}
+
+/** `CHARON_LEDGER_ANCHOR_PATH` keeps the anchor of the audit ledger elsewhere, such as on another disk (H17). */
+function readAnchorPath(env: Environment): string | undefined {
+  const variable = 'CHARON_LEDGER_ANCHOR_PATH';
+  const named = env[variable] ?? '';
+  if (named === '') return undefined;
+  // From another folder a relative path would be another file, and the anchor would seem to be gone.
+  if (isAbsolute(named) && !named.includes('\0')) return resolve(named);
+  throw new Fault(
+    'HOME_INVALID',
+    `${variable} must be an absolute path to a file. Leave it unset to keep the anchor in the home.`,
+    {
+      variable,
+    },
+  );
 }
 
 /** True when a home was started there before. */
@@ -106,6 +121,7 @@ const ownNames = new Set([
   'logs',
   'restore',
   'restored.json',
+  'restore.journal',
   'lock',
   'host.json',
   'owner.sock',
@@ -113,10 +129,13 @@ const ownNames = new Set([
 
 const databaseFile = /^(?:lethe\.db|charon\.db|lock)(?:-wal|-shm|-journal)?$/;
 /** What an atomic write leaves behind when the process dies inside it. */
-const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key|restored\.json)\.\d+$/;
+const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key|restored\.json|restore\.journal)\.\d+$/;
+
+/** Keys in whose place others were put. */
+const keptAside = /^keys\.json\.replaced-/;
 
 function isOurs(entry: string): boolean {
-  return ownNames.has(entry) || databaseFile.test(entry) || halfWritten.test(entry);
+  return [databaseFile, halfWritten, keptAside].some((form) => form.test(entry)) || ownNames.has(entry);
 }
 
 function makeFolder(path: string): void {

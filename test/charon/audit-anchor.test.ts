@@ -1,5 +1,17 @@
-import { existsSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CharonWorld, fillLedger, ledgerEntries, openWorld, subject } from './charon-world.ts';
 
 let world: CharonWorld;
@@ -84,5 +96,49 @@ describe('the anchor', () => {
     world = await world.reopenAfterKill();
     await fillLedger(world, 1);
     expect((await world.charon.audit.verify()).findings).toEqual([]);
+  });
+
+  test('C171 an anchor elsewhere is the owner’s alone, grows there, and verification says where it is without naming it', async () => {
+    const disk = mkdtempSync(join(tmpdir(), 'memory-git-other-disk-'));
+    onTestFinished(() => rmSync(disk, { recursive: true, force: true }));
+    const anchorPath = join(disk, 'anchor');
+    writeFileSync(anchorPath, '', { mode: 0o644 });
+    const elsewhere = await openWorld({ anchorPath });
+    onTestFinished(() => elsewhere.remove());
+    await fillLedger(elsewhere, 2);
+    await elsewhere.charon.audit.flush();
+    expect(statSync(anchorPath).mode & 0o777).toBe(0o600);
+    expect(existsSync(elsewhere.anchorPath)).toBe(false);
+    const before = readFileSync(anchorPath, 'utf8');
+    const again = await elsewhere.reopen();
+    await fillLedger(again, 1);
+    await again.charon.audit.flush();
+    expect(readFileSync(anchorPath, 'utf8').startsWith(before)).toBe(true);
+    const report = await again.charon.audit.verify();
+    expect(report).toMatchObject({ ok: true, notes: [expect.stringContaining('outside the home')] });
+    expect(JSON.stringify(report)).not.toContain(disk);
+
+    // The disk was not mounted: what is there instead is an empty file.
+    unlinkSync(anchorPath);
+    expect((await again.charon.audit.verify()).findings).toMatchObject([
+      { problem: expect.stringContaining('missing') },
+    ]);
+    const empty = await again.reopenAfterKill();
+    expect((await empty.charon.audit.verify()).findings).toMatchObject([
+      { problem: expect.stringContaining('shorter') },
+    ]);
+    await empty.charon.close();
+  });
+
+  test('C171 an anchor that cannot be opened keeps the engine from starting, without its path', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memory-git-other-disk-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const anchorPath of [folder, join(folder, 'unmounted', 'anchor'), pipe]) {
+      const opening = openWorld({ anchorPath });
+      await expect(opening).rejects.toMatchObject({ code: 'AUDIT_UNAVAILABLE', data: {} });
+      await expect(opening).rejects.not.toThrow(folder);
+    }
   });
 });

@@ -20,6 +20,14 @@ test('H1 the anchor may be kept on another disk', () => {
   expect(homePaths('/home-of-memory', { CHARON_LEDGER_ANCHOR_PATH: '/other/anchor' }).anchor).toBe('/other/anchor');
 });
 
+test('H17 an anchor is named by an absolute path', () => {
+  for (const named of ['anchor', './anchor', '../anchor', 'file:///anchor'])
+    expect(() => homePaths('/home-of-memory', { CHARON_LEDGER_ANCHOR_PATH: named })).toThrow(
+      expect.objectContaining({ code: 'HOME_INVALID', data: { variable: 'CHARON_LEDGER_ANCHOR_PATH' } }),
+    );
+  expect(homePaths('/home-of-memory', { CHARON_LEDGER_ANCHOR_PATH: '' }).anchor).toBe('/home-of-memory/ledger.anchor');
+});
+
 test('H2 a new home and its folders are closed to others, and so is one that was open', () => {
   const paths = tempHome();
   prepareHome(paths);
