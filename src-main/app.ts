@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { EngineEvent } from '../src-preload/contract/events.ts';
+import { openHomeAsAsked } from './backup/open-home.ts';
 import { type Clock, toTimestamp } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Ids } from './base/ids.ts';
@@ -21,7 +22,7 @@ import { freeDisk } from './home/free-disk.ts';
 import type { Environment } from './home/home.ts';
 import type { Keychain } from './home/keychain.ts';
 import { openLetheApiKey } from './home/keys.ts';
-import { type OpenHome, openHome } from './home/open.ts';
+import type { OpenHome } from './home/open.ts';
 import { readUpstream } from './home/upstream.ts';
 import type { Lethe } from './lethe/api.ts';
 import type { LetheClient } from './transports/lethe-client/store.ts';
@@ -139,7 +140,10 @@ async function unwind(undo: Undo[], log: Log): Promise<void> {
 
 async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps['facts']): Promise<Opened> {
   const { clock, ids, log } = options;
-  const home = await openHome({ root: options.home, env: options.env, clock, ids, keychain: options.keychain });
+  const home = await openHomeAsAsked({
+    ...{ root: options.home, env: options.env, keychain: options.keychain, version: options.version },
+    ...{ clock, ids, log },
+  });
   undo.push(() => home.release());
   requireKeysOf(home);
   for (const warning of home.keys.warnings) log.warn(warning);

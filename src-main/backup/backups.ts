@@ -4,15 +4,19 @@ import type {
   BackupJob,
   ListedBackup,
   Rehearsal,
+  RestoreStatus,
 } from '../../src-preload/contract/commands/backup.ts';
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Stillness } from '../base/stillness.ts';
+import { type RestoredMark, readRestoredMark, removeRestoredMark } from '../home/restored-mark.ts';
 import { withStateNow } from './compare.ts';
 import { createBackup, type MadeBackup } from './create.ts';
+import { refused } from './folder.ts';
 import { inspectBackup } from './inspect.ts';
 import { openJobs } from './jobs.ts';
 import { listBackups, pruneBackups } from './list.ts';
+import { restoreStatus, setNext, withdrawNext } from './next.ts';
 import { findDirectory, newBackupName, newScratch } from './places.ts';
 import { rehearse } from './rehearse.ts';
 import { tick } from './ticks.ts';
@@ -35,6 +39,15 @@ export interface Backups {
   /** Throws BACKUP_REFUSED, INPUT_INVALID. */
   rehearse(directory: string): Promise<Rehearsal>;
   prune(keep: number | undefined): Promise<{ readonly removed: string[]; readonly kept: string[] }>;
+  /** What waits for the next start, and whether this home was restored. */
+  restoreStatus(): RestoreStatus;
+  /** Verifies a backup and, when it is clean, has the next start restore it. Throws BACKUP_REFUSED, INPUT_INVALID for a wrong confirmation. */
+  stage(directory: string, confirm: string): Promise<BackupInspection>;
+  /** Has the next start put back what a restore replaced. Throws STATE_NOT_FOUND, INPUT_INVALID for a wrong confirmation. */
+  stagePutBack(confirm: string): void;
+  withdraw(): boolean;
+  /** Takes away the mark of a restore: the next start is a normal one. Throws STATE_NOT_FOUND where there is none. */
+  lift(): void;
   /** Resolves when no backup is being made. */
   idle(): Promise<void>;
   /** Stops what is being made. */
@@ -54,6 +67,8 @@ export interface EngineUnderBackup {
   /** Whether the memory is in another process, so that a backup of this home would hold none of it. */
   readonly isElsewhere: boolean;
   readonly keep: number;
+  /** The mark of a restore with which this engine was started. */
+  readonly restored: RestoredMark | undefined;
   tell(job: BackupJob): void;
   readonly monotonicMs: () => number;
 }
@@ -62,6 +77,8 @@ export interface EngineUnderBackup {
 const pauseMs = 50;
 const triesMax = 600;
 const betweenTriesMs = 100;
+/** How much of the id of a home is typed to confirm that it is to be replaced. */
+const confirmationCharacters = 8;
 
 /** Opens them. */
 export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Backups {
@@ -82,6 +99,14 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
     tell: engine.tell,
     monotonicMs: engine.monotonicMs,
   });
+  const inspect = async (directory: string): Promise<BackupInspection> => {
+    const inspected = await withStateNow(tools, (now) =>
+      inspectBackup(directory, newScratch(paths, ids, 'inspect'), tools, now),
+    );
+    if (inspected.ok && inspected.manifest_digest !== null)
+      tick(paths, inspected.manifest_digest, toTimestamp(clock.nowMs()), 'verified');
+    return inspected;
+  };
   return {
     stillness: engine.stillness,
     create: (out) => {
@@ -99,23 +124,53 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
     cancel: jobs.cancel,
     list: async () => listBackups(paths, homeId, await headKeys()),
     keep: engine.keep,
-    inspect: async (named) => {
-      const directory = findDirectory(paths, named);
-      const inspected = await withStateNow(tools, (now) =>
-        inspectBackup(directory, newScratch(paths, ids, 'inspect'), tools, now),
-      );
-      if (inspected.ok && inspected.manifest_digest !== null)
-        tick(paths, inspected.manifest_digest, toTimestamp(clock.nowMs()), 'verified');
-      return inspected;
-    },
+    inspect: async (named) => inspect(findDirectory(paths, named)),
     rehearse: async (named) => {
       const directory = findDirectory(paths, named);
       return rehearse(directory, newScratch(paths, ids, 'rehearse'), tools, await headKeys());
+    },
+    restoreStatus: () => restoreStatus(paths, engine.restored),
+    stage: async (named, confirm) => {
+      const directory = findDirectory(paths, named);
+      const inspected = await inspect(directory);
+      const { home_id: backedUp, manifest_digest: digest, ok } = inspected;
+      if (ok && backedUp !== homeId)
+        throw refused('it is of another home. Restore it into an empty folder: charon restore with another --home');
+      requireConfirmed(homeId, confirm);
+      if (ok && digest !== null)
+        setNext(paths, { act: 'restore', directory, manifest_digest: digest, asked_at: toTimestamp(clock.nowMs()) });
+      return inspected;
+    },
+    stagePutBack: (confirm) => {
+      requireRestored(engine.restored);
+      requireConfirmed(homeId, confirm);
+      setNext(paths, { act: 'put_back', directory: null, manifest_digest: null, asked_at: toTimestamp(clock.nowMs()) });
+    },
+    withdraw: () => withdrawNext(paths),
+    lift: () => {
+      requireRestored(readRestoredMark(paths));
+      removeRestoredMark(paths);
+      engine.record('restore.lifted', 'done', []);
     },
     prune: async (keep) => pruneBackups(paths, homeId, await headKeys(), keep ?? engine.keep),
     idle: jobs.idle,
     close: jobs.close,
   };
+}
+
+/** The first characters of the home's id, which the owner typed. Throws INPUT_INVALID. */
+function requireConfirmed(homeId: string, confirm: string): void {
+  if (homeId.startsWith(confirm) && confirm.length === confirmationCharacters) return;
+  throw new Fault(
+    'INPUT_INVALID',
+    `confirm: type the first ${confirmationCharacters} characters of the id of this home. Nothing was changed.`,
+    { field: 'confirm' },
+  );
+}
+
+function requireRestored(mark: RestoredMark | undefined): void {
+  if (mark !== undefined) return;
+  throw new Fault('STATE_NOT_FOUND', 'This home was not restored, or its recovery was lifted already.');
 }
 
 /** One instant of both databases: between two writes of either, with no intent that lacks its outcome. Throws STORE_BUSY. */

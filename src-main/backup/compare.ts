@@ -18,6 +18,7 @@ export interface StateNow {
   readonly homeId: string;
   readonly projects: readonly ProjectHeads[];
   readonly auditSeq: number;
+  readonly auditHash: string;
   readonly charon: ReadableDb;
   /** Public keys that signed for this home: its head key now, and those before it. */
   readonly headKeys: ReadonlySet<string>;
@@ -59,10 +60,12 @@ function readState(
   if (lethe === undefined || charon === undefined) return undefined;
   const homeId = findHomeId(charon);
   if (homeId === undefined) return undefined;
+  const head = auditHead(charon);
   return {
     homeId,
     projects: readHeads(lethe),
-    auditSeq: auditHead(charon).seq,
+    auditSeq: head.seq,
+    auditHash: head.hash,
     headKeys: new Set([keys.head.publicKey, ...readHeadKeys(lethe)]),
     ...{ lethe, charon, at: toTimestamp(clock.nowMs()) },
   };

@@ -2,6 +2,7 @@ import type { Backups } from '../backup/backups.ts';
 import { Fault } from '../base/fault.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
+import { reconcile } from './reconcile.ts';
 
 /** Backups of this home, and what a restore asks of the owner. For the owner alone. */
 export function backupCommands(deps: CommandDeps): readonly BoundCommand[] {
@@ -35,6 +36,31 @@ export function backupCommands(deps: CommandDeps): readonly BoundCommand[] {
     bind(rowOf('ltx.reapprove'), {
       objects: (input) => [`ltx_${input.key_id}`],
       run: ({ input }) => charon.ltx.reapproveKey(input.key_id),
+    }),
+  ];
+}
+
+/** Restoring a backup. What needs the databases closed waits for the next start. For the owner alone. */
+export function restoreCommands(deps: CommandDeps): readonly BoundCommand[] {
+  return [
+    bind(rowOf('restore.status'), { run: () => backupsOf(deps).restoreStatus() }),
+    bind(rowOf('restore.stage'), {
+      run: ({ input }) => backupsOf(deps).stage(input.directory, input.confirm),
+      effects: ({ manifest_digest: digest }) => (digest === null ? [] : [digest]),
+    }),
+    bind(rowOf('restore.withdraw'), { run: () => ({ withdrawn: backupsOf(deps).withdraw() }) }),
+    bind(rowOf('restore.lift'), {
+      run: async () => {
+        const report = await reconcile(deps);
+        if (report.ok) backupsOf(deps).lift();
+        return { lifted: report.ok, report };
+      },
+    }),
+    bind(rowOf('restore.put_back'), {
+      run: ({ input }) => {
+        backupsOf(deps).stagePutBack(input.confirm);
+        return { waiting: true as const };
+      },
     }),
   ];
 }

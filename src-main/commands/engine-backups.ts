@@ -1,4 +1,5 @@
 import { type Backups, openBackups } from '../backup/backups.ts';
+import { toolsOf } from '../backup/open-home.ts';
 import { createStillness } from '../base/stillness.ts';
 import type { Charon } from '../charon/api.ts';
 import type { Environment } from '../home/home.ts';
@@ -16,20 +17,16 @@ export function openEngineBackups(
   },
 ): Backups {
   const { charon, clock, ids, log, events, monotonicMs, isElsewhere, version } = engine;
-  const { paths, keys, keyRing } = home;
-  return openBackups(
-    { paths, env, keys, keyRing, clock, ids, log, version },
-    {
-      homeId: charon.homeId,
-      stillness: createStillness(),
-      flush: () => charon.audit.flush(),
-      countOpenIntents: charon.countOpenIntents,
-      record: charon.record,
-      isElsewhere,
-      keep: home.settings.backups.keep,
-      tell: ({ job_id, phase, done, total }) =>
-        events.publish([{ kind: 'backup_progress', job_id, phase, done, total }]),
-      monotonicMs,
-    },
-  );
+  return openBackups(toolsOf(home, { env, clock, ids, log, version }), {
+    homeId: charon.homeId,
+    stillness: createStillness(),
+    flush: () => charon.audit.flush(),
+    countOpenIntents: charon.countOpenIntents,
+    record: charon.record,
+    isElsewhere,
+    keep: home.settings.backups.keep,
+    restored: home.restored,
+    tell: ({ job_id, phase, done, total }) => events.publish([{ kind: 'backup_progress', job_id, phase, done, total }]),
+    monotonicMs,
+  });
 }

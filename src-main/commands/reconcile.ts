@@ -20,7 +20,7 @@ export function reconcileCommands(deps: CommandDeps): readonly BoundCommand[] {
 }
 
 /** Every check of `charon.md` §7 that needs no backup, one after the other; others work in between. Changes nothing. */
-async function reconcile(deps: CommandDeps): Promise<ReconcileReport> {
+export async function reconcile(deps: CommandDeps): Promise<ReconcileReport> {
   const { charon } = deps;
   const checks: ReconcileCheck[] = [await checkFiles(deps), await checkLedger(deps), await checkProjects(deps)];
   checks.push(await charon.reconcileProposals());

@@ -1,7 +1,7 @@
 import { commandTable } from '../../src-preload/contract/commands/table.ts';
 import { assert } from '../base/assert.ts';
 import { auditCommands } from './audit.ts';
-import { backupCommands } from './backup.ts';
+import { backupCommands, restoreCommands } from './backup.ts';
 import type { BoundCommand } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { engineCommands } from './engine.ts';
@@ -45,6 +45,7 @@ export function createRegistry(deps: CommandDeps, requests: OwnerRequests): Read
     engineCommands,
     importCommands,
     backupCommands,
+    restoreCommands,
     (known: CommandDeps) => ownerWordCommands(known, requests),
     ledgerCommands,
     ledgerAccountCommands,

@@ -1,4 +1,5 @@
 import type { CommandContract } from '../../src-preload/contract/command.ts';
+import { recoveryCommands } from '../../src-preload/contract/commands/backup.ts';
 import type { CommandInput, CommandName, CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { type ProjectId, projectIdSchema } from '../../src-preload/contract/ids.ts';
 import { assert } from '../base/assert.ts';
@@ -150,7 +151,10 @@ interface Way {
 }
 
 /** Acts that are recorded as such and write nothing but that: they work in recovery too. */
-const changesNoStore: ReadonlySet<string> = new Set(['owner_request.decide', 'owner_page.open']);
+const changesNoStore: ReadonlySet<string> = new Set([
+  ...['owner_request.decide', 'owner_page.open'],
+  ...recoveryCommands,
+]);
 
 /** An act of power from outside the desk runs as it was confirmed, and what was looked at before a wait is looked at again. */
 async function confirmPower(way: Way, contract: CommandContract, opened: OpenCall, place: Place): Promise<void> {

@@ -131,11 +131,12 @@ const databaseFile = /^(?:lethe\.db|charon\.db|lock)(?:-wal|-shm|-journal)?$/;
 /** What an atomic write leaves behind when the process dies inside it. */
 const halfWritten = /^(?:keys\.json|settings\.json|host\.json|owner\.key|restored\.json|restore\.journal)\.\d+$/;
 
-/** Keys in whose place others were put. */
-const keptAside = /^keys\.json\.replaced-/;
+/** How keys in whose place others were put are named: the moment follows. */
+export const keptAsidePrefix = 'keys.json.replaced-';
 
 function isOurs(entry: string): boolean {
-  return [databaseFile, halfWritten, keptAside].some((form) => form.test(entry)) || ownNames.has(entry);
+  const isPart = databaseFile.test(entry) || halfWritten.test(entry) || entry.startsWith(keptAsidePrefix);
+  return isPart || ownNames.has(entry);
 }
 
 function makeFolder(path: string): void {

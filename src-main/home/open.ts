@@ -10,13 +10,17 @@ import type { KeyVault } from './key-vault.ts';
 import type { Keychain } from './keychain.ts';
 import { type HomeKeys, openKeys } from './keys.ts';
 import { lockHome } from './lock.ts';
+import { type RestoredMark, readRestoredMark } from './restored-mark.ts';
 import { readSettings, type Settings } from './settings.ts';
+import { finishSwap } from './swap.ts';
 
 /** A home that this process holds. */
 export interface OpenHome {
   readonly paths: HomePaths;
   /** Started to read only (`charon.md` §7). */
   readonly recovery: boolean;
+  /** This home was restored and waits for its owner's check, which is why it is read only. */
+  readonly restored: RestoredMark | undefined;
   readonly tuning: StoreTuning;
   readonly settings: Settings;
   readonly keys: HomeKeys;
@@ -63,11 +67,14 @@ export async function openHome(options: {
   };
   try {
     announce({ socket: null, mcp: null, owner_page: null });
+    finishSwap(paths);
+    const restored = readRestoredMark(paths);
     const settings = readSettings(paths);
     const { keys, vault } = await openKeys(paths, env, ids, options.keychain);
     return {
       paths,
-      recovery,
+      recovery: recovery || restored !== undefined,
+      restored,
       tuning,
       settings,
       keys,

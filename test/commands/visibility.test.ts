@@ -222,6 +222,8 @@ test('P15 no bearer token runs a command of the owner', async () => {
     'backup.cancel': { job_id: unknownId },
     'backup.inspect': { directory: '/nowhere' },
     'backup.rehearse': { directory: '/nowhere' },
+    'restore.stage': { directory: '/nowhere', confirm: '12345678' },
+    'restore.put_back': { confirm: '12345678' },
     'obol.reapprove': { obol_id: 'a'.repeat(16) },
     'ltx.reapprove': { key_id: 'a'.repeat(16) },
     'conflict.list': { project: 'demo' },

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { onTestFinished } from 'vitest';
 import type { Backups } from '../../src-main/backup/backups.ts';
+import { openHomeAsAsked } from '../../src-main/backup/open-home.ts';
 import { toTimestamp } from '../../src-main/base/clock.ts';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
@@ -11,10 +12,10 @@ import { openEngineBackups } from '../../src-main/commands/engine-backups.ts';
 import { createEventHub } from '../../src-main/commands/events.ts';
 import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts';
 import { openStores } from '../../src-main/commands/open-stores.ts';
+import type { WaitingTimes } from '../../src-main/commands/owner-requests.ts';
 import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
 import { type HomePaths, homePaths, prepareHome } from '../../src-main/home/home.ts';
 import type { Limits } from '../../src-main/home/limits.ts';
-import { openHome } from '../../src-main/home/open.ts';
 import type { Ledger } from '../../src-main/ledger/api.ts';
 import type { Lethe } from '../../src-main/lethe/api.ts';
 import type { AuditEntry } from '../../src-preload/contract/audit.ts';
@@ -55,6 +56,10 @@ export interface TempEngineOptions {
   /** What `limits` in settings.json says. */
   readonly limits?: Partial<Limits>;
   readonly disk?: CommandDeps['disk'];
+  /** How long an act waits for the owner, and a desk that left counts as open. */
+  readonly waiting?: WaitingTimes;
+  /** Whether there is an owner page to open. */
+  readonly ownerPage?: boolean;
 }
 
 /** Opens an engine on a new home; it is closed when the test is over. */
@@ -70,7 +75,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
     prepareHome(paths);
     writeFileSync(paths.settings, JSON.stringify({ limits: options.limits }));
   }
-  const home = await openHome({ root, env, clock, ids });
+  const home = await openHomeAsAsked({ root, env, clock, ids, log: silentLog, version: '0.0.0' });
   const { paths } = home;
   const hub = createEventHub(silentLog);
   const events: EngineEvent[] = [];
@@ -81,14 +86,22 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
   const common = { clock, ids, log: silentLog, monotonicMs: () => performance.now() };
   const engine = { ...common, charon, events: hub, isElsewhere: false, version: '0.0.0' };
   const backups = openEngineBackups(home, env, engine);
-  const commands = createCommands({
+  const login = options.ownerPage === true ? { newLoginUrl: () => 'http://127.0.0.1:1/#code=x' } : {};
+  const deps: CommandDeps = {
     ...common,
     ...{ lethe, files: lethe, charon, ledger, events: hub, metrics, backups },
     keyRing: home.keyRing,
     recoveryReadonly: home.recovery,
     disk: options.disk,
-    facts: () => ({ version: '0.0.0', home: paths.root, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),
-  });
+    facts: () => ({
+      version: '0.0.0',
+      home: paths.root,
+      mcpUrl: null,
+      startedAt: toTimestamp(clock.nowMs()),
+      ...login,
+    }),
+  };
+  const commands = createCommands(deps, options.waiting);
   let open = true;
   const close = async (): Promise<void> => {
     if (!open) return;

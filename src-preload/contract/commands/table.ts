@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { backupCommands } from './backup.ts';
+import { backupCommands, restoreCommands } from './backup.ts';
 import { importCommands } from './import.ts';
 import { ledgerCommands } from './ledger.ts';
 import { ledgerOwnerCommands } from './ledger-owner.ts';
@@ -23,6 +23,7 @@ export const commandTable = [
   ...settingCommands,
   ...importCommands,
   ...backupCommands,
+  ...restoreCommands,
   ...ownerWordCommands,
 ] as const;
 
