@@ -4,6 +4,7 @@ import { diffText } from './cli-diff.ts';
 import { exitCodes } from './cli-exit.ts';
 import { reportText } from './cli-ledger.ts';
 import { addLedgerHistory } from './cli-ledger-history.ts';
+import { addBranchAndManifest, addKeygen } from './cli-lethe-branches.ts';
 import { addLetheImport } from './cli-lethe-import.ts';
 import { addLetheServe } from './cli-lethe-serve.ts';
 import { createProgram, type Program, usageFault } from './cli-program.ts';
@@ -15,12 +16,16 @@ export function letheMain(args: readonly string[]): Promise<number> {
   program.root
     .command('verify-chain')
     .description(
-      'recompute every digest, chain and signature of a project, and of the memory ledger, which belongs to no project; exit 1 names what does not hold',
+      'recompute every digest and the chain of a project, compare the rest with its seals or verify it from scratch, and verify the memory ledger, which belongs to no project; exit 1 names what does not hold',
     )
     .argument('<project>')
-    .action((project: string) =>
+    .option(
+      '--full',
+      'trust no seal of an earlier verification: verify everything from scratch, replay the heads, seal anew',
+    )
+    .action((project: string, { full }: { full?: boolean }) =>
       program.act(async ({ call, print }) => {
-        const report = await call('store.verify_chain', { project });
+        const report = await call('store.verify_chain', full === true ? { project, full } : { project });
         const ledger = await call('ledger.verify', {});
         const texts = [reportText(`project ${visible(project)}`, report), reportText('memory ledger', ledger)];
         print({ ...report, ledger }, texts.join('\n'));
@@ -29,6 +34,7 @@ export function letheMain(args: readonly string[]): Promise<number> {
     );
   addLetheImport(program);
   addLetheServe(program);
+  addKeygen(program);
   addMemoryVerbs(program);
   addLedgerHistory(program);
   return program.run(args);
@@ -126,6 +132,7 @@ function addMemoryVerbs(program: Program): void {
         return undefined;
       }),
     );
+  addBranchAndManifest(memory, program);
 }
 
 function changesetText(changeset: Changeset): string {
