@@ -38,6 +38,8 @@ type Verbs =
   | 'listConflicts'
   | 'advance'
   | 'findAdvance'
+  | 'listAdvances'
+  | 'listRefMoves'
   | 'verifyChain';
 
 /**

@@ -5,9 +5,9 @@ import type { ProjectId, RefName } from '../../src-preload/contract/ids.ts';
 import { listLimitMax } from '../../src-preload/contract/limits.ts';
 import type { Advance } from '../../src-preload/contract/proposal.ts';
 import { type CheckUnderWay, openCheck } from '../charon/reconcile.ts';
-import type { Lethe } from '../lethe/api.ts';
 import { type BoundCommand, bind, rowOf } from './bind.ts';
 import { type CommandDeps, isElsewhere } from './deps.ts';
+import type { MemoryStore } from './memory-store.ts';
 
 /** Whether everything of a home agrees, and what a crash left undecided. For the owner alone. */
 export function reconcileCommands(deps: CommandDeps): readonly BoundCommand[] {
@@ -38,8 +38,13 @@ export async function reconcile(deps: CommandDeps): Promise<ReconcileReport> {
   return { ok: checks.every(({ findings }) => findings.length === 0), checks, ambiguous };
 }
 
-async function checkFiles({ charon, files }: CommandDeps): Promise<ReconcileCheck> {
+async function checkFiles(deps: CommandDeps): Promise<ReconcileCheck> {
+  const { charon, files } = deps;
   const check = openCheck('database_files');
+  if (isElsewhere(deps))
+    check.note(
+      'the memory is in another process: the database file there is looked at by charon reconcile in its own home',
+    );
   for (const [file, store] of [
     ['lethe.db', files],
     ['charon.db', charon],
@@ -57,14 +62,9 @@ async function checkLedger({ charon }: CommandDeps): Promise<ReconcileCheck> {
 }
 
 /** The whole of every project: history, refs, merges, conflicts, manifests, derived indexes (`lethe.md` D12). */
-async function checkProjects(deps: CommandDeps): Promise<ReconcileCheck> {
+async function checkProjects({ lethe }: CommandDeps): Promise<ReconcileCheck> {
   const check = openCheck('projects');
-  if (isElsewhere(deps)) {
-    check.note('the memory is in another process: run lethe verify-chain on its home');
-    return check.done();
-  }
-  const { files: lethe } = deps;
-  for (const { project_id: projectId } of lethe.listProjects()) {
+  for (const { project_id: projectId } of await lethe.listProjects()) {
     const report = await lethe.verifyChain(projectId);
     check.looked();
     for (const { where, problem } of report.findings) check.find(`project ${projectId}, ${where}`, problem);
@@ -76,29 +76,53 @@ async function checkProjects(deps: CommandDeps): Promise<ReconcileCheck> {
 /** Every advance record has its proposal, and those of a protected ref lead from where it began to where it stands. */
 async function checkAdvances(deps: CommandDeps): Promise<ReconcileCheck> {
   const check = openCheck('advances');
-  if (isElsewhere(deps)) check.note('the memory is in another process: its advance records are not followed');
-  else for (const { project_id: projectId } of deps.files.listProjects()) await checkAdvancesOf(deps, projectId, check);
+  for (const { project_id: projectId } of await deps.lethe.listProjects())
+    await checkAdvancesOf(deps, projectId, check);
   return check.done();
 }
 
 async function checkAdvancesOf(deps: CommandDeps, projectId: ProjectId, check: CheckUnderWay): Promise<void> {
-  const { charon, files: lethe } = deps;
-  // Refs and the newest records are read at once: between them no merge can come.
-  const refs = listProtected(lethe, projectId);
+  const { charon, lethe } = deps;
+  const { refs, newest } = await readNewest(lethe, projectId, check);
   const reached = new Map<string, string>(refs.map((ref) => [ref.ref_name, ref.head_changeset_id]));
   const seen = new Set<string>();
-  for (let cursor: string | undefined; ; ) {
-    const page = lethe.listAdvances(projectId, { limit: listLimitMax, cursor });
+  for (let page = newest; ; ) {
     for (const { where, problem } of charon.findStrayAdvances(projectId, page, seen)) check.find(where, problem);
     for (const advance of page) follow(reached, advance, check);
-    cursor = page.at(-1)?.advance_id;
     if (page.length < listLimitMax) break;
     await nextTick();
+    page = await lethe.listAdvances(projectId, { limit: listLimitMax, cursor: page.at(-1)?.advance_id });
   }
   for (const { ref_name: name } of refs) {
     if (reached.get(name) !== (await findFirstHead(lethe, projectId, name)))
       check.find(`project ${projectId}, ref ${name}`, 'its advance records do not begin where the ref began');
   }
+}
+
+/** How often the newest records are read again when a merge comes in between. */
+const readAgainMax = 20;
+
+/** Protected refs and the newest records, of one moment: heads only move on, so the same before and after are those of between. */
+async function readNewest(
+  lethe: MemoryStore,
+  projectId: ProjectId,
+  check: CheckUnderWay,
+): Promise<{ readonly refs: readonly Ref[]; readonly newest: readonly Advance[] }> {
+  let refs = await listProtected(lethe, projectId);
+  for (let round = 0; ; round += 1) {
+    const newest = await lethe.listAdvances(projectId, { limit: listLimitMax });
+    const after = await listProtected(lethe, projectId);
+    const isOne = headsOf(refs) === headsOf(after);
+    refs = after;
+    if (isOne) return { refs, newest };
+    if (round < readAgainMax) continue;
+    check.note(`project ${projectId}: its protected refs move too fast to be looked at. Look again.`);
+    return { refs: [], newest: [] };
+  }
+}
+
+function headsOf(refs: readonly Ref[]): string {
+  return JSON.stringify(refs.map(({ ref_name: name, head_changeset_id: head }) => [name, head]));
 }
 
 /** One step back along a ref: the record must lead to where the newer ones began. */
@@ -111,10 +135,10 @@ function follow(reached: Map<string, string>, advance: Advance, check: CheckUnde
   if (next !== undefined) reached.set(advance.ref_name, advance.expected_head);
 }
 
-function listProtected(lethe: Lethe, projectId: ProjectId): readonly Ref[] {
+async function listProtected(lethe: MemoryStore, projectId: ProjectId): Promise<readonly Ref[]> {
   const found: Ref[] = [];
   for (let after: RefName | undefined; ; ) {
-    const page = lethe.listRefs(projectId, { limit: listLimitMax, after, archived: true });
+    const page = await lethe.listRefs(projectId, { limit: listLimitMax, after, archived: true });
     found.push(...page.filter((ref) => ref.protected));
     after = page.at(-1)?.ref_name;
     if (page.length < listLimitMax) return found;
@@ -122,10 +146,10 @@ function listProtected(lethe: Lethe, projectId: ProjectId): readonly Ref[] {
 }
 
 /** Where a ref began: the head that its first signed move went to. */
-async function findFirstHead(lethe: Lethe, projectId: ProjectId, refName: RefName): Promise<string> {
+async function findFirstHead(lethe: MemoryStore, projectId: ProjectId, refName: RefName): Promise<string> {
   let first = '';
   for (let cursor: string | undefined; ; ) {
-    const page = lethe.listRefMoves({ projectId, refName, limit: listLimitMax, cursor });
+    const page = await lethe.listRefMoves({ projectId, refName, limit: listLimitMax, cursor });
     first = page.moves.at(-1)?.to_head ?? first;
     cursor = page.nextCursor;
     if (cursor === undefined) return first;

@@ -109,6 +109,12 @@ test('T153 every read answers and refuses over HTTP as it does here', async () =
     (store) => store.listConflicts({ projectId: demo, limit: 5 }),
     (store) => store.listConflicts({ projectId: none, limit: 5 }),
     (store) => store.findAdvance({ projectId: demo, proposalId: testProposal }),
+    (store) => store.listAdvances(demo, { limit: 5 }),
+    (store) => store.listAdvances(none, { limit: 5 }),
+    (store) => store.listAdvances(demo, { limit: 5, cursor: 'none' }),
+    (store) => store.listRefMoves({ ...at, limit: 50 }),
+    (store) => store.listRefMoves({ ...at, refName: refName('refs/topics/none'), limit: 50 }),
+    (store) => store.listRefMoves({ ...at, limit: 50, cursor: 'none' }),
     (store) => store.verifyChain(demo),
     (store) => store.verifyChain(none),
   ];

@@ -11,7 +11,7 @@ import {
   relationshipSchema,
   searchMatchSchema,
 } from '../../../src-preload/contract/memory.ts';
-import { advanceSchema, mergePreviewSchema } from '../../../src-preload/contract/proposal.ts';
+import { type Advance, advanceSchema, mergePreviewSchema } from '../../../src-preload/contract/proposal.ts';
 import { Fault } from '../../base/fault.ts';
 import type { MemoryStore } from '../../commands/memory-store.ts';
 import type { ContextInput, HeadSelector } from '../../lethe/api.ts';
@@ -41,10 +41,22 @@ type Reads = Pick<
   | 'detectConflicts'
   | 'listConflicts'
   | 'findAdvance'
+  | 'listAdvances'
+  | 'listRefMoves'
   | 'verifyChain'
 >;
 
 const more = { next_cursor: z.string().optional() };
+const refMoveSchema = z.object({
+  ...{ seq: z.int(), project_id: z.string(), ref_name: z.string(), from_head: z.string(), to_head: z.string() },
+  ...{
+    moved_at: z.string(),
+    principal: z.string(),
+    cause: z.string(),
+    chain_digest: z.string(),
+    signature: z.string(),
+  },
+});
 const answers = {
   projects: z.object({ projects: z.array(projectSchema) }),
   apart: z.object({ apart: z.array(z.object({ ahead: z.int(), behind: z.int() })) }),
@@ -54,7 +66,8 @@ const answers = {
   active: z.object({ total_active: z.int() }),
   originators: z.object({ originators: z.array(z.string()) }),
   conflicts: z.object({ conflicts: z.array(conflictSchema), ...more }),
-  advances: z.object({ advances: z.array(advanceSchema) }),
+  advances: z.object({ advances: z.array(advanceSchema), ...more }),
+  moves: z.object({ ref_moves: z.array(refMoveSchema), ...more }),
   search: z.object({
     head_changeset_id: changesetIdSchema,
     matches: z.array(searchMatchSchema),
@@ -75,7 +88,13 @@ const answers = {
 export function readsOver(wire: Wire): Reads {
   const get = <Schema extends z.ZodType>(path: string, answer: Schema, query?: Question<Schema>['query']) =>
     wire.ask({ method: 'GET', path, isRead: true, answer, ...(query === undefined ? {} : { query }) });
-  return { ...refReads(wire, get), ...historyReads(wire, get), ...stateReads(wire, get), ...mergeReads(wire, get) };
+  return {
+    ...refReads(wire, get),
+    ...historyReads(wire, get),
+    ...stateReads(wire, get),
+    ...mergeReads(wire, get),
+    ...recordReads(get),
+  };
 }
 
 type Get = <Schema extends z.ZodType>(
@@ -136,9 +155,9 @@ function historyReads(
         isRead: true,
         answer: semanticDiffSchema,
       }),
-    verifyChain: (projectId) =>
+    verifyChain: (projectId, _, { isFull = false } = {}) =>
       wire.ask({
-        ...{ method: 'GET', path: `${of(projectId)}/verify`, isUnhurried: true },
+        ...{ method: 'GET', path: `${of(projectId)}/verify${isFull ? '?full=true' : ''}`, isUnhurried: true },
         ...{ isRead: true, answer: verifyReportSchema },
       }),
   };
@@ -199,6 +218,25 @@ function mergeReads(
     },
     findAdvance: async ({ projectId, proposalId }) =>
       (await get(`${of(projectId)}/advances`, answers.advances, { proposal_id: proposalId })).advances[0],
+  };
+}
+
+/** Records of what moved; the store says them in pages of its own size. */
+function recordReads(get: Get): Pick<Reads, 'listAdvances' | 'listRefMoves'> {
+  return {
+    listAdvances: async (projectId, { limit, cursor }) => {
+      const found: Advance[] = [];
+      for (let after = cursor; ; ) {
+        const page = await get(`${of(projectId)}/advances`, answers.advances, { cursor: after });
+        found.push(...page.advances);
+        after = page.next_cursor;
+        if (after === undefined || found.length >= limit) return found.slice(0, limit);
+      }
+    },
+    listRefMoves: async ({ projectId, refName, cursor }) => {
+      const page = await get(`${of(projectId)}/ref-moves`, answers.moves, { ref: refName, cursor });
+      return { moves: page.ref_moves, nextCursor: page.next_cursor };
+    },
   };
 }
 
