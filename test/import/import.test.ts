@@ -167,6 +167,29 @@ describe('a project that is unknown here', () => {
   });
 });
 
+test('L17 a key that the file used is used here, and where the file kept no digest of its request nothing replays it', async () => {
+  let made = '';
+  const author = 'principal_00000000000000a1';
+  const path = makeReferenceFile(openReferenceGit, (store) => {
+    const { root, commit, ref } = referenceHistory(store);
+    const more = { author_principal: author, idempotency_key: 'key-1' };
+    made = commit({ ref: 'refs/topics/t', parents: [root], ops: [addedMemory('x', 'x')], more });
+    ref('refs/topics/t', made);
+    store.db.exec("UPDATE memory_changesets SET request_digest = ''");
+  });
+  await bring(path);
+  const { parent_ids: parents = [], message = '' } = temp.lethe.findChangeset(changesetId(made)) ?? {};
+  const history = historyBuilder(temp, 'demo', author);
+  const same = { parentIds: parents.map((id) => changesetId(id)), message, expectedHead: undefined, advanceRef: false };
+  const request = history.request('refs/topics/t', [addAs('x', 'x')], same);
+  expect(request.idempotencyKey).toBe('key-1');
+  await expect(temp.lethe.commit(request)).rejects.toMatchObject({
+    code: 'IDEMPOTENCY_MISMATCH',
+    data: { changeset_id: made },
+  });
+  expect(temp.lethe.findChangesetByKey(demo, author, 'key-1')?.changeset_id).toBe(made);
+});
+
 test('L287 whoever waits is told how far it has come, from the first row to the last', async () => {
   const path = gitFile(fillHistory);
   const told: (readonly [number, number])[] = [];
