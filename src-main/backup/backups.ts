@@ -10,12 +10,13 @@ import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Stillness } from '../base/stillness.ts';
 import { type RestoredMark, readRestoredMark, removeRestoredMark } from '../home/restored-mark.ts';
+import { removeUnfinished } from '../home/swap.ts';
 import { withStateNow } from './compare.ts';
 import { createBackup, type MadeBackup } from './create.ts';
 import { refused } from './folder.ts';
 import { inspectBackup } from './inspect.ts';
 import { openJobs } from './jobs.ts';
-import { listBackups, pruneBackups } from './list.ts';
+import { listBackups, pruneBackups, removePartial } from './list.ts';
 import { restoreStatus, setNext, withdrawNext } from './next.ts';
 import { findDirectory, newBackupName, newScratch } from './places.ts';
 import { rehearse } from './rehearse.ts';
@@ -84,6 +85,8 @@ const confirmationCharacters = 8;
 export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Backups {
   const { paths, ids, clock } = tools;
   const { homeId } = engine;
+  removePartial(paths);
+  removeUnfinished(paths);
   const headKeys = (): Promise<ReadonlySet<string>> =>
     withStateNow(tools, async (now) => now?.headKeys ?? new Set([tools.keys.head.publicKey]));
   const onMade = async (made: MadeBackup): Promise<readonly string[]> => {

@@ -66,7 +66,7 @@ export function openJobs(
       if (thrown instanceof Canceled) return ended({ phase: 'canceled' });
       const fault = toFault(thrown);
       if (fault.code === 'INTERNAL') tools.log.error({ err: thrown }, 'a backup failed by our own fault');
-      ended({ phase: 'failed', problem: fault.message });
+      ended({ phase: 'failed', problem: fault.message, code: fault.code });
     }
   };
   const stop = async (): Promise<void> => {
@@ -83,7 +83,7 @@ export function openJobs(
         name: basename(directory),
         phase: 'waiting',
         ...{ done: 0, total: 0, started_at: toTimestamp(tools.clock.nowMs()), ended_at: null },
-        ...{ manifest_digest: null, bytes: null, problem: null, removed: [] },
+        ...{ manifest_digest: null, bytes: null, problem: null, code: null, removed: [] },
       };
       enter(started);
       const controller = new AbortController();

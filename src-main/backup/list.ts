@@ -124,6 +124,12 @@ async function isIntact(directory: string): Promise<boolean> {
   }
 }
 
+/** Removes what backups left behind whose process died: whoever calls holds the home, and makes none at this moment. */
+export function removePartial(paths: HomePaths): void {
+  for (const entry of readdirSync(paths.backups, { withFileTypes: true }))
+    if (entry.isDirectory() && entry.name.endsWith(partialSuffix)) removeFolder(join(paths.backups, entry.name));
+}
+
 /** One that is half removed does not look like a backup. */
 function removeBackup(directory: string): void {
   renameSync(directory, `${directory}${partialSuffix}`);

@@ -18,6 +18,7 @@ import { newBackupName } from './places.ts';
 import { makeReady } from './ready.ts';
 import { type BackupManifest, manifestDigest } from './rules/manifest.ts';
 import { verifyStores } from './stores.ts';
+import { tick } from './ticks.ts';
 import type { BackupTools } from './tools.ts';
 
 /** The files of a backup that become files of the home; keys come by their own way. */
@@ -43,6 +44,8 @@ export async function restoreBackup(
   try {
     const mark = await withStateNow(tools, (now) => prepare(tools, { id, now, directory: options.directory, hook }));
     swapFiles(paths, { id, from: 'incoming', to: 'replaced', put: listSlot(paths, id, 'incoming') }, hook);
+    // What is left of it is the envelope of the keys, which is in the backup.
+    removeFolder(join(folder, 'incoming'));
     return mark;
   } catch (thrown) {
     // What was swapped in part is finished at the next opening, from this folder.
@@ -142,11 +145,12 @@ async function backUpPresent(
     'what was there before does not verify, so that no backup was made of it: its files are kept as they were';
   if (now === undefined) return { safety: null, notes: [kept] };
   try {
-    await createBackup(tools, {
+    const made = await createBackup(tools, {
       directory: join(paths.backups, name),
       kind: 'safety',
       still: async (moment) => moment(),
     });
+    tick(paths, made.digest, made.manifest.created_at, 'verified');
     return { safety: name, notes: [] };
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.code !== 'INTEGRITY_MISMATCH') throw thrown;

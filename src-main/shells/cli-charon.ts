@@ -1,3 +1,4 @@
+import { addBackupVerbs } from './cli-backup.ts';
 import { addKeyVerbs } from './cli-keys.ts';
 import { addLedgerVerbs } from './cli-ledger.ts';
 import { addLtxVerbs } from './cli-ltx.ts';
@@ -8,6 +9,7 @@ import { addObolVerbs, addPrincipalVerbs } from './cli-principals.ts';
 import { createProgram } from './cli-program.ts';
 import { addProposalVerbs } from './cli-proposals.ts';
 import { addReconcile } from './cli-reconcile.ts';
+import { addRestore } from './cli-restore.ts';
 import { addServe } from './cli-serve.ts';
 
 const help = `
@@ -36,6 +38,8 @@ export function charonMain(args: readonly string[]): Promise<number> {
   addProposalVerbs(program);
   addLedgerVerbs(program);
   addReconcile(program);
+  addBackupVerbs(program);
+  addRestore(program);
   addKeyVerbs(program);
   addOwnerVerbs(program);
   program.root.addHelpText('after', help);

@@ -36,11 +36,22 @@ function addKeys(program: Program): void {
           key.key_id,
           key.principal_id,
           key.kind,
-          key.revoked_at === null ? 'live' : 'revoked',
+          key.revoked_at !== null ? 'revoked' : key.needs_reapproval === true ? 'epoch' : 'live',
           key.created_at,
           key.last_used_at ?? '-',
         ]);
         print(listed, table(['ID', 'PRINCIPAL', 'KIND', 'STATE', 'CREATED', 'LAST USED'], rows));
+        return undefined;
+      }),
+    );
+  ltx
+    .command('reapprove')
+    .description('let a key in again that was made before a restore')
+    .argument('<key-id>')
+    .action((id: string) =>
+      program.act(async ({ call, print }) => {
+        const approved = await call('ltx.reapprove', { key_id: id });
+        print(approved, `Approved again: ${approved.key_id}`);
         return undefined;
       }),
     );

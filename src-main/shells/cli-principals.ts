@@ -105,6 +105,17 @@ export function addObolVerbs(program: Program): void {
       }),
     );
   obol
+    .command('reapprove')
+    .description('let a token in again that was minted before a restore')
+    .argument('<obol-id>')
+    .action((id: string) =>
+      program.act(async ({ call, print }) => {
+        const approved = await call('obol.reapprove', { obol_id: id });
+        print(approved, `Approved again: ${approved.obol_id}`);
+        return undefined;
+      }),
+    );
+  obol
     .command('revoke')
     .description('refuse a token from now on; this cannot be undone')
     .argument('<obol-id>')
@@ -148,7 +159,8 @@ function isLive(obol: Obol): boolean {
   return stateOf(obol) === 'live';
 }
 
-function stateOf(obol: Obol): 'live' | 'revoked' | 'expired' {
+function stateOf(obol: Obol): 'live' | 'revoked' | 'expired' | 'epoch' {
   if (obol.revoked_at !== null) return 'revoked';
+  if (obol.needs_reapproval === true) return 'epoch';
   return obol.expires_at !== null && Date.parse(obol.expires_at) <= Date.now() ? 'expired' : 'live';
 }

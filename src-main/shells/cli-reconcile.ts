@@ -42,7 +42,8 @@ function settledText({ settled, closed, left }: CommandOutput<'engine.settle'>):
   return `${settled} settled from records, ${closed} closed by hand${open}.`;
 }
 
-function reconcileText({ ok, checks }: Report): string {
+/** What a reconciliation found, for people. */
+export function reconcileText({ ok, checks }: Report): string {
   const lines = checks.flatMap(({ name, checked, findings, notes }) => [
     `${findings.length === 0 ? 'ok  ' : 'FAIL'}  ${titles[name]}: ${checked}`,
     ...findings.map(({ where, problem }) => `      ${visible(where)}: ${visible(problem)}`),

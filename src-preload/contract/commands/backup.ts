@@ -42,6 +42,7 @@ const backupJobSchema = z.strictObject({
   bytes: count.nullable(),
   /** Of one that failed: what happened and what to do. */
   problem: z.string().nullable(),
+  code: z.string().nullable(),
   /** Backups that were rotated out after it. */
   removed: z.array(z.string()),
 });
