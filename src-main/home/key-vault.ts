@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
-import { type HomePaths, homeExists } from './home.ts';
+import { type HomePaths, homeExists, keptAsidePrefix } from './home.ts';
 import { type Keychain, noKeychain } from './keychain.ts';
 import {
   type KeysFile,
@@ -140,9 +140,6 @@ function requireNoCopies(paths: HomePaths): void {
     { file: copy },
   );
 }
-
-/** How keys that were replaced by others are named: the moment follows. */
-export const keptAsidePrefix = 'keys.json.replaced-';
 
 /** What a write of plain keys left behind when its process died inside it. */
 function removeHalfWritten(paths: HomePaths): void {

@@ -1,32 +1,13 @@
 import { type KeyFacts, type KeyName, keyNames } from '../../src-preload/contract/commands/operations.ts';
+import { keyEffects, keyUses } from '../../src-preload/contract/key-words.ts';
+import type { AskPassphrase } from './cli-confirm.ts';
 import { exitCodes } from './cli-exit.ts';
+import { addKeyRecoveryVerbs } from './cli-key-recovery.ts';
 import { type Program, usageFault } from './cli-program.ts';
 import { table } from './cli-text.ts';
 
-/** What each key is for. */
-const uses: Readonly<Record<KeyName, string>> = {
-  obol: 'tokens of agents, keys of the memory ledger',
-  oauth: 'sign-ins in a browser',
-  merge: 'authorizations of merges',
-  ledger: 'entries of the audit ledger, security settings',
-  head: 'moves of branches',
-  lethe_api: "the store's own HTTP protocol",
-};
-
-/** What replacing a key does, said before it is done. */
-const effects: Readonly<Record<KeyName, string>> = {
-  obol: 'Tokens that were minted before stay good. Add --drop-earlier to end every one of them.',
-  oauth: 'Programs that signed in with a browser must sign in again.',
-  merge:
-    'Nothing breaks: new merges are signed with the new key, and the one before only verifies the merges that it signed.',
-  ledger:
-    'Nothing breaks: the ledger says where the new key begins, and the one before verifies the entries that it signed.',
-  head: 'Nothing breaks: the store keeps the public half of every key that signed a move.',
-  lethe_api: "Every program that uses the store's own HTTP protocol must be given the new key from keys.json.",
-};
-
-/** `charon keys`: what keys there are, and new ones for them (`charon.md` §2). */
-export function addKeyVerbs(program: Program): void {
+/** `charon keys`: what keys there are, new ones for them, and their recovery (`charon.md` §2, §7). `ask` reads a passphrase unseen. */
+export function addKeyVerbs(program: Program, ask?: AskPassphrase): void {
   const keys = program.root.command('keys').description('the keys of this home; none is ever printed');
   keys
     .command('ls')
@@ -51,7 +32,7 @@ export function addKeyVerbs(program: Program): void {
         warn(
           dropEarlier
             ? 'Every token and every key of the memory ledger ends: make new ones for your agents.'
-            : effects[key],
+            : effectOf(key),
         );
         if (options.yes !== true) {
           warn('Nothing was done. Add --yes to replace it.');
@@ -60,11 +41,16 @@ export function addKeyVerbs(program: Program): void {
         const facts = await call('key.rotate', { key, drop_earlier: dropEarlier });
         print(facts, keysText([facts]));
         warn(
-          'The new key is in use from the next start of Memory Git on. Back up keys.json: without it nothing verifies.',
+          'The new key is in use from the next start of Memory Git on. Without its keys nothing of a home verifies: set a recovery passphrase (charon keys recovery set), or keep a copy of keys.json.',
         );
         return undefined;
       });
     });
+  addKeyRecoveryVerbs(program, keys, ask);
+}
+
+function effectOf(key: KeyName): string {
+  return key === 'obol' ? `${keyEffects.obol} Add --drop-earlier to end every one of them.` : keyEffects[key];
 }
 
 function parseName(text: string): KeyName {
@@ -82,7 +68,7 @@ function keysText(keys: readonly KeyFacts[]): string {
       source,
       since ?? '-',
       String(earlier),
-      uses[name],
+      keyUses[name],
     ]),
   );
 }

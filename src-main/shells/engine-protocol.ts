@@ -27,17 +27,28 @@ export interface EngineDoors {
   readonly home: string;
 }
 
+/** What the engine asks of the keychain, which the shell alone reaches. The answer holds the text that was made. */
+export type KeychainAsk =
+  | { readonly kind: 'available' }
+  | { readonly kind: 'seal'; readonly text: string }
+  | { readonly kind: 'unseal'; readonly text: string };
+export type KeychainAnswer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: string };
+
 /** From the shell to the engine. `id` is the shell's own counter and comes back in the answer. `desk` says whether a window is open. */
 export type EngineInbound =
   | { readonly kind: 'request'; readonly id: number; readonly name: string; readonly input: unknown }
   | { readonly kind: 'desk'; readonly open: boolean }
+  | { readonly kind: 'keychain'; readonly id: number; readonly answer: KeychainAnswer }
   | { readonly kind: 'close' };
 
-/** From the engine to the shell. `ready` or `failed` comes first and once; `closed` comes last. */
+/** From the engine to the shell. `ready` or `failed` comes once, before all but `keychain`; `closed` comes last. */
 export type EngineOutbound =
   | { readonly kind: 'ready'; readonly doors: EngineDoors }
   | { readonly kind: 'failed'; readonly fault: FaultWire }
   | { readonly kind: 'result'; readonly id: number; readonly output: unknown }
   | { readonly kind: 'fault'; readonly id: number; readonly fault: FaultWire }
   | { readonly kind: 'event'; readonly event: EngineEvent }
+  | { readonly kind: 'keychain'; readonly id: number; readonly ask: KeychainAsk }
   | { readonly kind: 'closed' };

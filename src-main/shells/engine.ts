@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { toFault } from '../base/fault.ts';
 import { type Ids, systemIds } from '../base/ids.ts';
 import { openLog } from '../base/log.ts';
+import { hostKeychain } from './engine-keychain.ts';
 import type { EngineInbound, EngineOptions, EngineOutbound } from './engine-protocol.ts';
 
 /** The engine in a thread of its own: the window's shell starts it and speaks `engine-protocol.ts` with it. */
@@ -12,6 +13,14 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
   const say = (message: EngineOutbound): void => port.postMessage(message);
   const log = openLog('info');
   const ids = systemIds();
+  const keychain = hostKeychain((id, ask) => say({ kind: 'keychain', id, ask }));
+  // The keychain answers while the home opens; whatever else comes that early waits.
+  const early: ToEngine[] = [];
+  let receive = (message: ToEngine): void => void early.push(message);
+  port.on('message', (message: EngineInbound) => {
+    if (message.kind === 'keychain') keychain.receive(message.id, message.answer);
+    else receive(message);
+  });
   let app: App;
   try {
     app = await openApp({
@@ -22,6 +31,7 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
       clock: systemClock,
       ids,
       log,
+      keychain,
     });
   } catch (thrown) {
     const fault = toFault(thrown);
@@ -36,10 +46,11 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
     detach?.();
     detach = isOpen ? app.commands.attachDesk() : undefined;
   };
-  port.on('message', (message: EngineInbound) => {
+  receive = (message) => {
     if (message.kind === 'desk') setDesk(message.open);
     else void answer(app, ids, port, message);
-  });
+  };
+  for (const message of early.splice(0)) receive(message);
   say({
     kind: 'ready',
     doors: {
@@ -52,12 +63,14 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
   });
 }
 
+type ToEngine = Exclude<EngineInbound, { readonly kind: 'keychain' }>;
+
 /** Answers one message. Never rejects: what goes wrong is a fault on its way back. */
 async function answer(
   app: App,
   ids: Ids,
   port: MessagePort,
-  message: Exclude<EngineInbound, { kind: 'desk' }>,
+  message: Exclude<ToEngine, { readonly kind: 'desk' }>,
 ): Promise<void> {
   const say = (reply: EngineOutbound): void => port.postMessage(reply);
   if (message.kind === 'close') {

@@ -22,7 +22,7 @@ class ScriptedThread extends EventEmitter implements EngineThread {
   postMessage(message: EngineInbound): void {
     this.heard.push(message);
     if (message.kind === 'close') queueMicrotask(() => this.emit('exit', 0));
-    else if (message.kind === 'desk') return;
+    else if (message.kind !== 'request') return;
     else if (message.name === 'project.list') {
       const output = { projects: [{ pending_proposals: this.waiting }] };
       this.say({ kind: 'result', id: message.id, output });

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type EngineHost, hostEngine } from '../../src-main/shells/electron/engine-host.ts';
+import { systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import type { EngineState } from '../../src-preload/contract/bridge.ts';
+import { StandInKeychain } from '../support/electron-stand-in.ts';
 
 const open: EngineHost[] = [];
 afterEach(async () => {
@@ -19,6 +21,7 @@ function start(mode = 'plain') {
       starts += 1;
       return new Worker(join(import.meta.dirname, 'fixtures/small-engine.ts'), { argv: [mode], stderr: true });
     },
+    keychain: systemKeychain(new StandInKeychain(), 'linux'),
     onState: (state) => states.push(state),
     onEvent: (event) => events.push(event),
     restartsMax: 3,

@@ -4,8 +4,10 @@ import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type EngineHost, hostEngine } from '../../src-main/shells/electron/engine-host.ts';
+import { systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import type { EngineOptions } from '../../src-main/shells/engine-protocol.ts';
 import type { EngineState } from '../../src-preload/contract/bridge.ts';
+import { StandInKeychain } from '../support/electron-stand-in.ts';
 
 let home = '';
 const open: EngineHost[] = [];
@@ -18,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Hosts the engine itself, in a thread, as the window's shell does. */
-function start() {
+function start(storage = new StandInKeychain()) {
   const states: EngineState[] = [];
   const events: unknown[] = [];
   const options: EngineOptions = { home, port: 0, ownerPage: false, rendererDir: null, version: '0.1.0' };
@@ -28,6 +30,7 @@ function start() {
         workerData: options,
         stderr: true,
       }),
+    keychain: systemKeychain(storage, 'linux'),
     onState: (state) => states.push(state),
     onEvent: (event) => events.push(event),
     restartsMax: 0,

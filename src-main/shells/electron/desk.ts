@@ -8,6 +8,7 @@ import { publish, serveIpc } from './ipc.ts';
 import { findLink, linkScheme, parseLink } from './links.ts';
 import { menuTemplate } from './menu.ts';
 import { claimInstance } from './single-instance.ts';
+import { systemKeychain } from './system-keychain.ts';
 import { type DeskTrayIcon, openTray } from './tray.ts';
 import { changesWaiting, countWaiting } from './waiting.ts';
 import { bringToFront, openWindow } from './window.ts';
@@ -107,6 +108,7 @@ export function startDesk<DeskMenu, DeskImage>(
     tray = openTray(electron, { icon: join(resources, 'tray.png'), onOpen: open, onQuit: () => app.quit() });
     const host = hostEngine({
       start: options.startEngine,
+      keychain: systemKeychain(electron.safeStorage, options.platform),
       restartsMax: engineRestartsMax,
       closeLimitMs: engineCloseLimitMs,
       onEvent: (event) => {

@@ -10,6 +10,7 @@ import type {
   IpcMain,
   MenuItemConstructorOptions,
   Protocol,
+  SafeStorage,
   Session,
   Shell,
   Tray,
@@ -94,6 +95,10 @@ export type DeskProtocol = Pick<Protocol, 'registerSchemesAsPrivileged' | 'handl
 export type DeskDialog = Pick<Dialog, 'showErrorBox'> & {
   showMessageBox(options: Electron.MessageBoxOptions): Promise<Pick<Electron.MessageBoxReturnValue, 'response'>>;
 };
+export type DeskSafeStorage = Pick<
+  SafeStorage,
+  'decryptString' | 'encryptString' | 'getSelectedStorageBackend' | 'isEncryptionAvailable'
+>;
 export type DeskShell = Pick<Shell, 'openExternal'>;
 
 /** All of Electron that the desk touches. Menus and images are only handed from one of its parts to another. */
@@ -108,6 +113,7 @@ export interface DeskElectron<DeskMenu = unknown, DeskImage = unknown> {
   };
   readonly nativeImage: { createFromPath(path: string): DeskImage };
   readonly protocol: DeskProtocol;
+  readonly safeStorage: DeskSafeStorage;
   readonly session: { readonly defaultSession: DeskSession };
   readonly shell: DeskShell;
   readonly Tray: new (image: DeskImage) => DeskTray<DeskMenu>;

@@ -2,7 +2,9 @@ import type { BridgeAnswer, EngineState } from '../../../src-preload/contract/br
 import type { EngineEvent } from '../../../src-preload/contract/events.ts';
 import { type FaultWire, faultKindByCode } from '../../../src-preload/contract/faults.ts';
 import { assertNever } from '../../base/assert.ts';
+import type { Keychain } from '../../home/keychain.ts';
 import type { EngineInbound, EngineOutbound } from '../engine-protocol.ts';
+import { answerFrom } from './system-keychain.ts';
 
 /** The thread that the engine runs in; `Worker` of node:worker_threads is one. */
 export interface EngineThread {
@@ -15,6 +17,8 @@ export interface EngineThread {
 
 export interface EngineHostOptions {
   readonly start: () => EngineThread;
+  /** Seals and unseals for the engine, which has no keychain of its own. */
+  readonly keychain: Keychain;
   readonly onState: (state: EngineState) => void;
   readonly onEvent: (event: EngineEvent) => void;
   /** How often an engine that died is started again before the desk says that it has stopped. */
@@ -32,6 +36,8 @@ export interface EngineHost {
   /** Lets the engine close its databases, then resolves. A second call waits for the first. */
   close(): Promise<void>;
 }
+
+type EngineMessage<Kind extends EngineOutbound['kind']> = Extract<EngineOutbound, { readonly kind: Kind }>;
 
 interface Waiting {
   readonly name: string;
@@ -62,6 +68,7 @@ export function hostEngine(options: EngineHostOptions): EngineHost {
     let failed: FaultWire | undefined;
     started.on('message', (message) => {
       if (message.kind === 'failed') failed = message.fault;
+      else if (message.kind === 'keychain') void askKeychain(started, message);
       else receive(message);
     });
     // An error is followed by the exit; without a listener it would end the whole app.
@@ -70,12 +77,17 @@ export function hostEngine(options: EngineHostOptions): EngineHost {
     return started;
   }
 
+  /** The answer goes to the thread that asked: one that died meanwhile hears nothing. */
+  async function askKeychain(asking: EngineThread, { id, ask }: EngineMessage<'keychain'>): Promise<void> {
+    asking.postMessage({ kind: 'keychain', id, answer: await answerFrom(options.keychain, ask) });
+  }
+
   function enter(next: EngineState): void {
     state = next;
     options.onState(next);
   }
 
-  function receive(message: Exclude<EngineOutbound, { kind: 'failed' }>): void {
+  function receive(message: Exclude<EngineOutbound, EngineMessage<'failed' | 'keychain'>>): void {
     switch (message.kind) {
       case 'ready':
         enter({ kind: 'running', mcpUrl: message.doors.mcp });

@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { app, BrowserWindow, dialog, ipcMain, Menu, nativeImage, protocol, session, shell, Tray } from 'electron';
+import {
+  app,
+  BrowserWindow,
+  dialog,
+  ipcMain,
+  Menu,
+  nativeImage,
+  protocol,
+  safeStorage,
+  session,
+  shell,
+  Tray,
+} from 'electron';
 import { findHome } from '../../home/home.ts';
 import type { EngineOptions } from '../engine-protocol.ts';
 import { type DeskArguments, parseDeskArguments } from './arguments.ts';
@@ -30,7 +42,8 @@ function main(): void {
   }
   try {
     const given = parseDeskArguments(argv);
-    const electron = { app, BrowserWindow, dialog, ipcMain, Menu, nativeImage, protocol, session, shell, Tray };
+    const parts = { app, BrowserWindow, dialog, ipcMain, Menu, nativeImage, protocol, safeStorage };
+    const electron = { ...parts, session, shell, Tray };
     startDesk(electron, {
       platform: process.platform,
       argv,
