@@ -1,12 +1,13 @@
 import { LifeBuoy, RefreshCw } from 'lucide-react';
 import type { ConnectionState } from '../bridge/connection.ts';
+import { OwnerRequests } from './owner-requests.tsx';
 
 interface BannersProps {
   readonly connection: ConnectionState;
   readonly recovery: boolean;
 }
 
-/** Full-width lines for what concerns every screen: recovery, and an engine that does not answer. */
+/** Full-width lines for what concerns every screen: recovery, an engine that does not answer, commands that wait for a word. */
 export function Banners({ connection, recovery }: BannersProps) {
   return (
     <div className="mg-banners">
@@ -28,6 +29,7 @@ export function Banners({ connection, recovery }: BannersProps) {
           The engine has stopped. Nothing acknowledged is lost; start it again with npm start. This page goes on trying.
         </p>
       )}
+      <OwnerRequests />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useKeys } from '../ui/keys.tsx';
 import { goTo, useRoute } from '../ui/navigation.ts';
 import { formatRoute, parseRoute } from '../ui/routes.ts';
 import { Loading, Refused } from '../ui/states.tsx';
+import { ActsSince } from './acts-since.tsx';
 import { Banners } from './banners.tsx';
 import { BottomBar } from './bottom-bar.tsx';
 import { Boundary } from './boundary.tsx';
@@ -55,6 +56,7 @@ export function Frame({ status, connection }: FrameProps) {
       <BottomBar status={status} connection={connection} />
       <Palette project={project} projects={list} />
       <NewProjectDialog />
+      <ActsSince recovery={status.recovery_readonly} />
       <ShortcutHelp />
     </div>
   );

@@ -1,6 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight } from '@mantine/spotlight';
 import {
+  Archive,
   Bot,
   Brain,
   Database,
@@ -110,6 +111,7 @@ function useCommands(projects: readonly ProjectRow[]): readonly Entry[] {
     { id: 'branches', label: 'Go to Branches', icon: GitBranch, run: () => goTo({ screen: 'branches' }) },
     { id: 'ledger', label: 'Go to Ledger', icon: Database, run: () => goTo({ screen: 'ledger' }) },
     { id: 'audit', label: 'Go to Audit', icon: ScrollText, run: () => goTo({ screen: 'audit' }) },
+    { id: 'backups', label: 'Go to Backups', icon: Archive, run: () => goTo({ screen: 'backups' }) },
     { id: 'settings', label: 'Go to Settings', icon: Settings, run: () => goTo({ screen: 'settings' }) },
     { id: 'conflicts', label: 'Go to Conflicts', icon: Split, run: () => goTo({ screen: 'conflicts' }) },
     {

@@ -1,5 +1,6 @@
 import { ActionIcon, Menu, Tooltip, useMantineColorScheme } from '@mantine/core';
 import {
+  Archive,
   Bot,
   Brain,
   Check,
@@ -50,6 +51,7 @@ const places: readonly Place[] = [
   { label: 'Agents', icon: Bot, route: { screen: 'agents' }, screens: ['agents'] },
   { label: 'Ledger', icon: Database, route: { screen: 'ledger' }, screens: ['ledger'] },
   { label: 'Audit', icon: ScrollText, route: { screen: 'audit' }, screens: ['audit'] },
+  { label: 'Backups', icon: Archive, route: { screen: 'backups' }, screens: ['backups'] },
   { label: 'Settings', icon: Settings, route: { screen: 'settings' }, screens: ['settings'] },
 ];
 

@@ -2,6 +2,7 @@ import { FolderGit2 } from 'lucide-react';
 import type { CommandOutput } from '../../src-preload/contract/commands/table.ts';
 import { AgentsScreen } from '../features/agents/agents-screen.tsx';
 import { AuditScreen } from '../features/audit/audit-screen.tsx';
+import { BackupsScreen } from '../features/backups/backups-screen.tsx';
 import { BranchesScreen } from '../features/branches/branches-screen.tsx';
 import { ConflictsScreen } from '../features/conflicts/conflicts-screen.tsx';
 import { CompareScreen } from '../features/history/compare-screen.tsx';
@@ -31,6 +32,7 @@ export function Screen({ route, project, status }: ScreenProps) {
   }
   if (route.screen === 'ledger') return <LedgerScreen agentId={route.agentId} keyName={route.keyName} />;
   if (route.screen === 'audit') return <AuditScreen />;
+  if (route.screen === 'backups') return <BackupsScreen name={route.name} homeId={status.home_id} />;
   if (route.screen === 'settings') return <SettingsScreen status={status} />;
   if (projectId === undefined) return <NoProject />;
   switch (route.screen) {

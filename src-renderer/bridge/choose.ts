@@ -3,6 +3,11 @@ import { codeInHash, createPageSession } from './page-session.ts';
 import { createPageTransport } from './page-transport.ts';
 import { createWindowTransport } from './window-transport.ts';
 
+/** Whether this is the Electron window, and not a page in a browser. */
+export function isInWindow(): boolean {
+  return window.memoryGit !== undefined;
+}
+
 /**
  * The client for where this renderer runs: the Electron window's bridge when it is there, else the owner page's own
  * server. A one-time code is taken out of the address before anything else can see it.

@@ -14,6 +14,7 @@ export type Route =
   | { readonly screen: 'conflicts' }
   | { readonly screen: 'ledger'; readonly agentId?: string | undefined; readonly keyName?: string | undefined }
   | { readonly screen: 'agents'; readonly principalId?: string | undefined }
+  | { readonly screen: 'backups'; readonly name?: string | undefined }
   | { readonly screen: 'audit' }
   | { readonly screen: 'settings' };
 
@@ -27,6 +28,7 @@ export function parseRoute(hash: string): Route {
     return { screen, base: first, target: second };
   if (screen === 'branches' || screen === 'conflicts' || screen === 'audit' || screen === 'settings') return { screen };
   if (screen === 'ledger') return { screen, agentId: first, keyName: first === undefined ? undefined : second };
+  if (screen === 'backups') return { screen, name: first };
   if (screen === 'agents') return { screen, principalId: first };
   return { screen: 'inbox', proposalId: screen === 'inbox' ? first : undefined };
 }
@@ -49,6 +51,8 @@ export function formatRoute(route: Route): string {
       return address(route.screen);
     case 'ledger':
       return address('ledger', route.agentId, route.agentId === undefined ? undefined : route.keyName);
+    case 'backups':
+      return address('backups', route.name);
     case 'agents':
       return address('agents', route.principalId);
   }

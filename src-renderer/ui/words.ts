@@ -82,3 +82,16 @@ export function firstLine(message: string, charsMax: number): string {
 export function shortRef(refName: string): string {
   return refName.replace(/^refs\//, '');
 }
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** "812 B", "1.4 kB", in steps of 1 000. */
+export function sizeWords(bytes: number): string {
+  let amount = bytes;
+  let at = 0;
+  while (amount >= 1_000 && at < byteUnits.length - 1) {
+    amount /= 1_000;
+    at += 1;
+  }
+  return `${at === 0 ? amount : amount.toFixed(1)} ${byteUnits[at] ?? 'B'}`;
+}

@@ -62,7 +62,7 @@ test('all eight operations go from an agent over review into memory, and the des
   await desk.page.getByLabel('Project name').fill(project);
   await desk.button('Create project').click();
   await desk.sees('Nothing waits for you');
-  const { token } = await household.agent('Mira', 'propose', project);
+  const { token } = await desk.allowing(() => household.agent('Mira', 'propose', project));
   agent = await household.client('sdk2-auto', serving.mcp, token);
   const status = statusSchema.parse(done(await agent.call('memory_status', { project })));
   const root = z.string().parse(status.refs.find((ref) => ref.ref_name === main)?.head_changeset_id);

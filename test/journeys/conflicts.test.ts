@@ -10,7 +10,6 @@ const contextSchema = z.object({
   memories: z.array(z.object({ memory_id: z.string(), content: z.string() })),
 });
 const statusSchema = z.object({ actor_id: z.string(), refs: z.array(z.object({ head_changeset_id: z.string() })) });
-const mintedSchema = z.object({ token: z.string() });
 
 const added = (memoryId: string, content: string, more: Record<string, unknown> = {}) => ({
   op_type: 'add_memory',
@@ -30,10 +29,8 @@ describe('conflicts at the desk', () => {
   let otto: Worker;
 
   const connect = async (name: string): Promise<Worker> => {
-    const made = await household.command('charon', 'principal', 'reconcile', name, 'propose', project);
-    const { principal } = z.object({ principal: z.object({ principal_id: z.string() }) }).parse(made.output);
-    const minted = await household.command('charon', 'obol', 'mint', principal.principal_id);
-    const client = await household.client('sdk2-auto', serving.mcp, mintedSchema.parse(minted.output).token);
+    const { token } = await desk.allowing(() => household.agent(name, 'propose', project));
+    const client = await household.client('sdk2-auto', serving.mcp, token);
     const status = statusSchema.parse(done(await client.call('memory_status', { project })));
     return new Worker(client, project, `refs/agents/${status.actor_id}/notes`);
   };

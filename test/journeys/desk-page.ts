@@ -7,7 +7,10 @@ const root = resolve(import.meta.dirname, '../..');
 const shots = join(root, 'test-results/screens');
 /** The screens that `docs/screens` shows. `UPDATE_SCREENS=1` renews them from what the journey saw. */
 export const screens = [
+  'acts-since',
   'agents',
+  'audit',
+  'backups',
   'branches',
   'cherry-pick',
   'conflict',
@@ -22,13 +25,28 @@ export const screens = [
   'memory',
   'memory-filters',
   'memory-past',
+  'owner-request',
   'compare',
   'registration',
   'review',
+  'restored',
   'review-dark',
+  'settings',
   'sign-in',
 ] as const;
 export type ScreenName = (typeof screens)[number];
+
+type Place =
+  | 'Inbox'
+  | 'Memory'
+  | 'History'
+  | 'Branches'
+  | 'Conflicts'
+  | 'Agents'
+  | 'Ledger'
+  | 'Audit'
+  | 'Backups'
+  | 'Settings';
 
 const quietFlags = [
   '--disable-gpu',
@@ -117,8 +135,30 @@ export class DeskPage {
   }
 
   /** Goes to a screen by the rail, as the owner does. */
-  async goTo(place: 'Inbox' | 'Memory' | 'History' | 'Branches' | 'Conflicts' | 'Agents' | 'Ledger'): Promise<void> {
+  async goTo(place: Place): Promise<void> {
     await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: place }).click();
+  }
+
+  /** Does what command lines need the owner's word for, and gives it at the desk each time that it is asked for. */
+  async allowing<Result>(work: () => Promise<Result>): Promise<Result> {
+    let isOver = false;
+    const result = work().finally(() => {
+      isOver = true;
+    });
+    const asked = this.page.getByRole('dialog', { name: 'A command line asks for your word' });
+    while (!isOver) {
+      const allow = asked.getByRole('button', { name: 'Allow' }).first();
+      // None may ask at the moment, or the one that asked may just have got its answer.
+      await allow.click({ timeout: 300 }).catch(() => undefined);
+    }
+    return result;
+  }
+
+  /** Says that what was done outside the desk before it was opened was seen. */
+  async seeActs(): Promise<void> {
+    const dialog = this.page.getByRole('dialog', { name: 'Done outside the desk since last time' });
+    await dialog.getByRole('button', { name: 'I have seen these' }).click();
+    await dialog.waitFor({ state: 'detached' });
   }
 
   /** Waits until the text is somewhere on the page. */

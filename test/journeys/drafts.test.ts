@@ -58,8 +58,10 @@ describe('drafts at the desk', () => {
       .object({ proposal_digest: z.string(), target_head: z.string() })
       .parse((await household.command('charon', 'proposal', 'show', id)).output);
     const state = ['--digest', shown.proposal_digest, '--target-head', shown.target_head];
-    expect(await household.command('charon', 'proposal', 'review', id, 'approve', ...state)).toMatchObject({ code: 0 });
-    expect(await household.command('charon', 'proposal', 'merge', id)).toMatchObject({ code: 0 });
+    const allowed = (...words: readonly string[]) =>
+      desk.allowing(() => household.command('charon', 'proposal', ...words));
+    expect(await allowed('review', id, 'approve', ...state)).toMatchObject({ code: 0 });
+    expect(await allowed('merge', id)).toMatchObject({ code: 0 });
   };
   const edit = () => desk.page.getByLabel('The text that is to stand');
 
@@ -69,7 +71,7 @@ describe('drafts at the desk', () => {
     await desk.page.getByLabel('Project name').fill(project);
     await desk.button('Create project').click();
     await desk.sees('Nothing waits for you');
-    agent = await household.agent('Mira', 'propose', project);
+    agent = await desk.allowing(() => household.agent('Mira', 'propose', project));
     const client = await household.client('sdk2-auto', serving.mcp, agent.token);
     mira = new Worker(client, project, '');
     const first = ['port', 'owner', 'crane', 'shift'].map((id) => added(id, `${id} at first`));
@@ -287,6 +289,7 @@ describe('drafts at the desk', () => {
     await serving.end('SIGTERM');
     const reading = await household.serve({ ownerPage: true, env: { CHARON_RECOVERY_READONLY: '1' } });
     const page = await DeskPage.open(z.string().parse(reading.owner));
+    await page.page.getByRole('dialog', { name: 'Done outside the desk since last time' }).press('Escape');
     await page.sees(/proposals? waiting$/);
     await page.page.evaluate((name) => {
       location.hash = `#/inbox/${name}`;

@@ -23,7 +23,7 @@ const post = async (url: string, body: string, type: string): Promise<unknown> =
   (await fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body })).json();
 
 test('a program asks to sign in, the owner compares the number and lets it in, and ends it again', async () => {
-  await household.agent('Editor', 'propose', 'demo');
+  await desk.allowing(() => household.agent('Editor', 'propose', 'demo'));
   const { origin } = new URL(serving.mcp);
   const wellKnown = `${origin}/.well-known/oauth-authorization-server`;
   await desk.goTo('Agents');

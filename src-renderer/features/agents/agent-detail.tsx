@@ -29,7 +29,7 @@ export function AgentDetail({ agent, project, mcpUrl }: AgentDetailProps) {
     setEnabled.mutate({ principal_id: agent.principal_id, enabled }, { onSuccess: close });
   return (
     <article className="mg-page" aria-label="Agent">
-      <a className="mg-agent-back" href="#/agents">
+      <a className="mg-back" href="#/agents">
         <ArrowLeft size={14} aria-hidden /> All agents
       </a>
       <header className="mg-agent-head">

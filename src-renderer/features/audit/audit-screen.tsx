@@ -1,19 +1,70 @@
 import './audit.css';
-import { Button, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, TextInput } from '@mantine/core';
 import { ScrollText } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { usePeople } from '../../bridge/people.ts';
-import { useEngineQuery } from '../../bridge/queries.tsx';
+import { useEnginePages, useEngineQuery } from '../../bridge/queries.tsx';
 import { ScreenHead } from '../../ui/screen-head.tsx';
 import { Empty, Loading, Refused } from '../../ui/states.tsx';
+import { Acts } from './acts.tsx';
 import { EntryRow } from './entry-row.tsx';
 import { matchesEntry } from './entry-words.ts';
 
 /** Entries on one page. */
 const pageSize = 100;
 
-/** The audit ledger: every intent and what came of it, newest first, a page at a time. */
+type Shown = 'everything' | 'outside';
+
+/** The audit ledger, or of it what was done outside the desk. */
 export function AuditScreen() {
+  const [shown, setShown] = useState<Shown>('everything');
+  const choice = (
+    <SegmentedControl
+      size="xs"
+      aria-label="What is shown"
+      data={[
+        { value: 'everything', label: 'Everything' },
+        { value: 'outside', label: 'Acts of power outside the desk' },
+      ]}
+      value={shown}
+      onChange={setShown}
+    />
+  );
+  return shown === 'everything' ? <Entries choice={choice} /> : <ActsOutside choice={choice} />;
+}
+
+/** What command lines did that gives rights or puts memory into main. */
+function ActsOutside({ choice }: { readonly choice: ReactNode }) {
+  const answer = useEnginePages('audit.acts_of_power', { since: 0, limit: pageSize });
+  const acts = answer.data?.pages.flatMap((page) => page.acts) ?? [];
+  return (
+    <div className="mg-screen">
+      <ScreenHead title="Audit">{choice}</ScreenHead>
+      <div className="mg-pane">
+        {answer.error !== null && <Refused refusal={answer.error} retry={() => void answer.refetch()} />}
+        {answer.isPending && <Loading what="acts of power" />}
+        {answer.data !== undefined && acts.length === 0 && (
+          <Empty icon={ScrollText} title="Nothing was done outside the desk">
+            <p>A review, a merge, a token, a right, a key or a setting from a command line is listed here.</p>
+          </Empty>
+        )}
+        {acts.length > 0 && (
+          <div className="mg-page">
+            <Acts acts={acts} />
+            {answer.hasNextPage && (
+              <Button variant="default" loading={answer.isFetchingNextPage} onClick={() => void answer.fetchNextPage()}>
+                Older
+              </Button>
+            )}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Every intent and what came of it, newest first, a page at a time. */
+function Entries({ choice }: { readonly choice: ReactNode }) {
   const [before, setBefore] = useState<readonly number[]>([]);
   const [wanted, setWanted] = useState('');
   const at = before.at(-1);
@@ -31,6 +82,7 @@ export function AuditScreen() {
         title="Audit"
         note={newest === undefined || oldest === undefined ? undefined : `entries ${newest} to ${oldest}`}
       >
+        {choice}
         <TextInput
           size="xs"
           className="mg-entry-words"

@@ -15,9 +15,7 @@ export type EntryTone = 'added' | 'removed' | 'noted';
 /** How an entry is marked: an intent, what was done, or what was refused. */
 export function toneOf({ phase, outcome }: Pick<AuditEntry, 'phase' | 'outcome'>): EntryTone {
   if (phase === 'intent') return 'noted';
-  return /^(denied|conflict|invalid|not_found|read_only|unavailable)\b/.test(outcome)
-    ? 'removed'
-    : 'added';
+  return /^(denied|conflict|invalid|not_found|read_only|unavailable)\b/.test(outcome) ? 'removed' : 'added';
 }
 
 /** Whether an entry has every one of the words somewhere: who, command, door, project, objects, outcome. */

@@ -3,8 +3,8 @@ import { useKeys } from '../../ui/keys.tsx';
 import { goTo } from '../../ui/navigation.ts';
 import { formatRoute } from '../../ui/routes.ts';
 import { plainLine } from '../../ui/visible-text.ts';
-import { count } from '../../ui/words.ts';
-import { type LedgerAgent, nameOfAgent, sizeWords } from './ledger-words.ts';
+import { count, sizeWords } from '../../ui/words.ts';
+import { type LedgerAgent, nameOfAgent } from './ledger-words.ts';
 
 interface AgentListProps {
   readonly agents: readonly LedgerAgent[];

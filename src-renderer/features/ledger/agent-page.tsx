@@ -6,8 +6,8 @@ import { Id } from '../../ui/id.tsx';
 import { RefusedNotice } from '../../ui/states.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
-import { count } from '../../ui/words.ts';
-import { type LedgerAgent, nameOfAgent, sizeWords } from './ledger-words.ts';
+import { count, sizeWords } from '../../ui/words.ts';
+import { type LedgerAgent, nameOfAgent } from './ledger-words.ts';
 import { LtxKeys } from './ltx-keys.tsx';
 import { Policies } from './policies.tsx';
 

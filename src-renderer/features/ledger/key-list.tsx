@@ -10,7 +10,8 @@ import { Empty, Loading, Refused } from '../../ui/states.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
-import { type LedgerAgent, nameOfAgent, sizeWords } from './ledger-words.ts';
+import { sizeWords } from '../../ui/words.ts';
+import { type LedgerAgent, nameOfAgent } from './ledger-words.ts';
 
 const stateTones = { live: 'added', deleted: 'removed', expired: 'noted' } as const;
 

@@ -10,19 +10,6 @@ export function nameOfAgent({ name, agent_id: agentId }: Pick<LedgerAgent, 'name
   return name ?? `agent ${shortId(agentId)}`;
 }
 
-const units = ['B', 'kB', 'MB', 'GB'] as const;
-
-/** "812 B", "1.4 kB", in steps of 1 000. */
-export function sizeWords(bytes: number): string {
-  let amount = bytes;
-  let at = 0;
-  while (amount >= 1_000 && at < units.length - 1) {
-    amount /= 1_000;
-    at += 1;
-  }
-  return `${at === 0 ? amount : amount.toFixed(1)} ${units[at] ?? 'B'}`;
-}
-
 const absences: Readonly<Record<Extract<LedgerState, { kind: 'absent' }>['reason'], string>> = {
   not_yet: 'There was nothing under this key yet.',
   deleted: 'Deleted: the key held nothing.',

@@ -5,8 +5,8 @@ import { Id } from '../../ui/id.tsx';
 import { MemoryText } from '../../ui/memory-text.tsx';
 import { Loading, RefusedNotice } from '../../ui/states.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
-import { stamp } from '../../ui/words.ts';
-import { absenceWords, derivedWords, pretty, sizeWords } from './ledger-words.ts';
+import { sizeWords, stamp } from '../../ui/words.ts';
+import { absenceWords, derivedWords, pretty } from './ledger-words.ts';
 import { VersionDiff } from './version-diff.tsx';
 
 interface ValueAtProps {

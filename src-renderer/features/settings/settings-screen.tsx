@@ -2,8 +2,11 @@ import './settings.css';
 import type { CommandOutput } from '../../../src-preload/contract/commands/table.ts';
 import { Id } from '../../ui/id.tsx';
 import { ScreenHead } from '../../ui/screen-head.tsx';
+import { Confirmation } from './confirmation.tsx';
 import { Keys } from './keys.tsx';
 import { OwnProposals } from './own-proposals.tsx';
+import { Recovery } from './recovery.tsx';
+import { Sealing } from './sealing.tsx';
 
 /** What the owner decides about this home, and where it is. */
 export function SettingsScreen({ status }: { readonly status: CommandOutput<'engine.status'> }) {
@@ -13,6 +16,9 @@ export function SettingsScreen({ status }: { readonly status: CommandOutput<'eng
       <div className="mg-pane">
         <div className="mg-page">
           <OwnProposals />
+          <Confirmation />
+          <Recovery />
+          <Sealing />
           <Keys />
           <Home status={status} />
         </div>

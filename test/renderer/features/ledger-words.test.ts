@@ -6,9 +6,9 @@ import {
   drawVersions,
   pathWords,
   pretty,
-  sizeWords,
   versionWords,
 } from '../../../src-renderer/features/ledger/ledger-words.ts';
+import { sizeWords } from '../../../src-renderer/ui/words.ts';
 import { noon } from '../fixtures.ts';
 
 const digest = 'a'.repeat(64);

@@ -23,6 +23,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
       keyName: fc.option(id, { nil: undefined }),
     }),
   ),
+  fc.record({ screen: fc.constant('backups' as const), name: fc.option(id, { nil: undefined }) }),
   fc.record({ screen: fc.constant('agents' as const), principalId: fc.option(id, { nil: undefined }) }),
 );
 
