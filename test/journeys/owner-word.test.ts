@@ -135,6 +135,15 @@ test('a backup is made, looked into and rehearsed; the next start goes back to i
   await restart();
   await desk.sees('Nothing waits for you');
   expect(await desk.page.getByText(/everything can be read, nothing is written/).count()).toBe(0);
+  await desk.goTo('Agents');
+  await desk.page.getByRole('link', { name: /^Mira/ }).click();
+  const waiting = desk.page.getByRole('row').filter({ hasText: 'from before a restore' });
+  expect(await waiting.count()).toBe(2);
+  await waiting
+    .first()
+    .getByRole('button', { name: /^Approve token/ })
+    .click();
+  await expect.poll(() => waiting.count()).toBe(1);
   expect((await household.command('charon', 'reconcile')).code).toBe(0);
 });
 

@@ -51,10 +51,11 @@ export function clientConfig(mcpUrl: string, token: string): string {
   return JSON.stringify({ mcpServers: { 'memory-git': server } }, null, 2);
 }
 
-export type ObolState = 'active' | 'revoked' | 'expired';
+export type ObolState = 'active' | 'revoked' | 'expired' | 'waiting';
 
-/** Whether a token still opens the door. `nowMs` is milliseconds since 1970. */
+/** Whether a token still opens the door; `waiting` for the owner's word since a restore. `nowMs` is milliseconds since 1970. */
 export function obolState(obol: Obol, nowMs: number): ObolState {
   if (obol.revoked_at !== null) return 'revoked';
-  return obol.expires_at !== null && Date.parse(obol.expires_at) <= nowMs ? 'expired' : 'active';
+  if (obol.expires_at !== null && Date.parse(obol.expires_at) <= nowMs) return 'expired';
+  return obol.needs_reapproval === true ? 'waiting' : 'active';
 }

@@ -1,14 +1,22 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Obol } from '../../../src-preload/contract/principal.ts';
+import { useAct } from '../../bridge/act.ts';
 import { useEngineCommand } from '../../bridge/queries.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useNow } from '../../ui/now.ts';
+import { RefusedNotice } from '../../ui/states.tsx';
 import { plainLine } from '../../ui/visible-text.ts';
 import { When } from '../../ui/when.tsx';
 import { obolState } from './profiles.ts';
 
-const stateTones = { active: 'added', revoked: 'removed', expired: 'noted' } as const;
+const stateTones = { active: 'added', revoked: 'removed', expired: 'noted', waiting: 'changed' } as const;
+const stateWords = {
+  active: 'active',
+  revoked: 'revoked',
+  expired: 'expired',
+  waiting: 'from before a restore',
+} as const;
 
 interface TokenTableProps {
   readonly agentName: string;
@@ -69,12 +77,13 @@ interface TokenRowProps {
 
 function TokenRow({ obol, nowMs, revoke }: TokenRowProps) {
   const state = obolState(obol, nowMs);
+  const reapprove = useAct('obol.reapprove', () => undefined);
   return (
     <tr>
       <td className="mg-mono">{obol.obol_id}</td>
       <td>
         <span className="mg-chip" data-tone={stateTones[state]}>
-          {state}
+          {stateWords[state]}
         </span>
       </td>
       <td>
@@ -94,7 +103,19 @@ function TokenRow({ obol, nowMs, revoke }: TokenRowProps) {
       </td>
       <td>{obol.expires_at === null ? 'never' : <When at={obol.expires_at} />}</td>
       <td>
-        {state === 'active' && (
+        {state === 'waiting' && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            loading={reapprove.busy}
+            onClick={() => reapprove.send({ obol_id: obol.obol_id })}
+            aria-label={`Approve token ${obol.obol_id} again`}
+          >
+            Approve again
+          </Button>
+        )}
+        {reapprove.refusal !== null && <RefusedNotice refusal={reapprove.refusal} />}
+        {(state === 'active' || state === 'waiting') && (
           <Button
             size="compact-xs"
             variant="subtle"

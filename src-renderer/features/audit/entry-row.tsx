@@ -6,6 +6,8 @@ import { doorWords, toneOf } from './entry-words.ts';
 
 /** Objects that a row names; the entry on disk names them all. */
 const objectsShown = 4;
+/** Names and words up to here are shown whole; ids are longer. Characters. */
+const wholeUpTo = 20;
 
 /** One entry: who asked for what through which door, what it was about, and what came of it. */
 export function EntryRow({ entry, who }: { readonly entry: AuditEntry; readonly who: string }) {
@@ -25,7 +27,7 @@ export function EntryRow({ entry, who }: { readonly entry: AuditEntry; readonly 
           <span>{doorWords[entry.door]}</span>
           {entry.project !== '' && <span>{plainLine(entry.project, 60)}</span>}
           {objects.slice(0, objectsShown).map((id) => (
-            <Id key={id} id={id} of="id" />
+            <Id key={id} id={id} of="id" label={id.length <= wholeUpTo ? id : undefined} />
           ))}
           {objects.length > objectsShown && <span>and {objects.length - objectsShown} more</span>}
         </p>

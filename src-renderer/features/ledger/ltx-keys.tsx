@@ -23,6 +23,7 @@ export function LtxKeys({ agentId }: { readonly agentId: string }) {
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<LtxKey | null>(null);
   const revoke = useAct('ltx.revoke', () => setRevoking(null));
+  const reapprove = useAct('ltx.reapprove', () => undefined);
   const keys = answer.data?.keys ?? [];
   return (
     <section className="mg-section" aria-label="Ledger keys">
@@ -38,6 +39,7 @@ export function LtxKeys({ agentId }: { readonly agentId: string }) {
         </Button>
       </h2>
       {answer.error !== null && <RefusedNotice refusal={answer.error} />}
+      {reapprove.refusal !== null && <RefusedNotice refusal={reapprove.refusal} />}
       {answer.data !== undefined && keys.length === 0 && (
         <p className="mg-quiet">None. A token of the agent door works at the ledger as well.</p>
       )}
@@ -52,6 +54,11 @@ export function LtxKeys({ agentId }: { readonly agentId: string }) {
                     revoked
                   </span>
                 )}
+                {key.needs_reapproval === true && key.revoked_at === null && (
+                  <span className="mg-chip" data-tone="changed">
+                    from before a restore
+                  </span>
+                )}
                 <p className="mg-quiet">
                   made <When at={key.created_at} />
                   {key.last_used_at === null ? (
@@ -64,11 +71,22 @@ export function LtxKeys({ agentId }: { readonly agentId: string }) {
                   {key.last_client !== null && <> by {plainLine(key.last_client, 80)}</>}
                 </p>
               </div>
-              {key.revoked_at === null && (
-                <Button variant="default" onClick={() => setRevoking(key)}>
-                  Revoke…
-                </Button>
-              )}
+              <div className="mg-waiting-acts">
+                {key.needs_reapproval === true && key.revoked_at === null && (
+                  <Button
+                    variant="default"
+                    disabled={reapprove.busy}
+                    onClick={() => reapprove.send({ key_id: key.key_id })}
+                  >
+                    Approve again
+                  </Button>
+                )}
+                {key.revoked_at === null && (
+                  <Button variant="default" onClick={() => setRevoking(key)}>
+                    Revoke…
+                  </Button>
+                )}
+              </div>
             </li>
           ))}
         </ul>

@@ -22,6 +22,8 @@ test('a token is active until it is revoked or its time has passed', () => {
   expect(obolState(obol({ expires_at: noon }), noonMs - 1)).toBe('active');
   expect(obolState(obol({ expires_at: noon }), noonMs)).toBe('expired');
   expect(obolState(obol({ expires_at: noon, revoked_at: noon }), noonMs)).toBe('revoked');
+  expect(obolState(obol({ needs_reapproval: true }), noonMs)).toBe('waiting');
+  expect(obolState(obol({ needs_reapproval: true, revoked_at: noon }), noonMs)).toBe('revoked');
 });
 
 test('the command for Claude Code is ready to paste', () => {
