@@ -27,7 +27,7 @@ const { charon, lethe, ledger, close } = await openStores({ home, clock, ids, lo
 const commands = createCommands({
   files: lethe,
   ...{ lethe, charon, ledger, events, clock, ids, log, keyRing: home.keyRing },
-  metrics: createMetrics(() => charon.audit.backlog()),
+  metrics: createMetrics(charon.audit.backlog, charon.audit.appendFailures),
   monotonicMs: () => performance.now(),
   recoveryReadonly: false,
   facts: () => ({ version: '0.0.0', home: folder, mcpUrl: null, startedAt: toTimestamp(clock.nowMs()) }),

@@ -156,7 +156,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   undo.push(() => stores.close());
   if (!home.recovery) await settle(charon, log);
 
-  const metrics = createMetrics(() => charon.audit.backlog());
+  const metrics = createMetrics(charon.audit.backlog, charon.audit.appendFailures);
   const monotonicMs = (): number => performance.now();
   const common = { charon, clock, ids, log, events, monotonicMs };
   const isElsewhere = client !== undefined;

@@ -89,7 +89,10 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
     append,
     flush,
     intent: async (subject) => {
-      if (queue.backlog() >= auditBacklogMax) throw unavailable();
+      if (queue.backlog() >= auditBacklogMax) {
+        refusedIntents += 1;
+        throw unavailable();
+      }
       queue.send().catch(() => undefined);
       try {
         await writeNow((target) => append(target, recordOf(clock, subject, 'intent', '')));

@@ -113,6 +113,7 @@ function draftedMeanwhile(): Fault {
 /** The form that crosses a border; its conflicts are bounded and say no more than which memories they are about: showing it has the rest. */
 export function toProposal(now: ProposalNow): Proposal {
   const { stored, found } = now;
+  const conflicts = found.conflicts.slice(0, conflictsListedMax).map(listConflict);
   return {
     proposal_id: stored.proposal_id,
     kind: stored.kind,
@@ -127,9 +128,11 @@ export function toProposal(now: ProposalNow): Proposal {
     review_state: now.standing.reviewState,
     proposal_digest: now.proposalDigest,
     target_head: now.targetHead,
-    conflicts: found.conflicts.slice(0, conflictsListedMax).map(listConflict),
+    conflicts,
+    conflict_ids: conflicts.map(({ conflict_id: id }) => id),
     conflict_counts: countConflicts(found, isOpen(now.status)),
     verdicts: [...now.standing.verdicts],
+    review_findings: now.standing.verdicts.map(({ finding_id: id }) => id),
     created_at: stored.created_at,
     expires_at: stored.expires_at,
     ...(stored.decided_at === null ? {} : { decided_at: stored.decided_at }),

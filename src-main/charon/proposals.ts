@@ -67,7 +67,7 @@ export async function openProposal(context: CharonContext, caller: Caller, propo
   return async (page) => {
     const shown = await readDetailPage(context, now, page);
     head ??= readHead();
-    return { ...(await head), ...shown };
+    return { ...(await head), ...shown, conflict_ids: shown.conflicts.map(({ conflict_id: id }) => id) };
   };
 }
 

@@ -69,7 +69,6 @@ export function createAuditTrail(
     try {
       write();
     } catch (thrown) {
-      deps.metrics.count('auditAppendFailures');
       deps.log.error(
         { err: thrown, command: name, correlation: call.correlationId },
         'the audit did not take what came of a command',
@@ -89,7 +88,6 @@ export function createAuditTrail(
       try {
         await deps.charon.audit.intent(subject());
       } catch (thrown) {
-        deps.metrics.count('auditAppendFailures');
         deps.metrics.count('ledgerAppendFailures');
         throw thrown instanceof Fault && thrown.code === 'AUDIT_UNAVAILABLE'
           ? thrown

@@ -9,6 +9,7 @@ import type { MemoryFilter } from '../lethe/rules/memory-filter.ts';
 import type { Call } from './bind.ts';
 import type { CommandDeps } from './deps.ts';
 import { fitPage } from './page.ts';
+import { requireDisk } from './room.ts';
 import { getServedRef } from './served-refs.ts';
 
 type Input = ParsedInput<'memory.context_at'>;
@@ -98,6 +99,7 @@ function decidePin(deps: CommandDeps, { input, caller }: Call<Input>): boolean {
         'pin: Memory Git was started read-only for recovery, and a pin is written. Read without it.',
         { field: 'pin' },
       );
+    requireDisk(deps);
     return true;
   }
   return !deps.recoveryReadonly && mayPin(deps, input, caller);
@@ -107,9 +109,10 @@ function mayPin(deps: CommandDeps, input: Input, caller: Caller): boolean {
   if (!caller.scopes.includes('memory.commit')) return false;
   try {
     deps.charon.requireGrant(caller, input.project, false);
+    requireDisk(deps);
     return true;
   } catch (thrown) {
-    if (thrown instanceof Fault && thrown.code === 'GRANT_MISSING') return false;
+    if (thrown instanceof Fault && (thrown.code === 'GRANT_MISSING' || thrown.code === 'DISK_FULL')) return false;
     throw thrown;
   }
 }

@@ -4,7 +4,6 @@ const counters = {
   authzDenials: ['charon_authz_denials_total', 'Calls refused for want of a right.'],
   idempotentReplays: ['charon_idempotent_replays_total', 'Requests answered again from their idempotency key.'],
   idempotencyMismatches: ['charon_idempotency_mismatches_total', 'Idempotency keys used again with another request.'],
-  auditAppendFailures: ['charon_audit_append_failures_total', 'Intents and outcomes that the audit did not take.'],
   ledgerAppendFailures: [
     'charon_ledger_append_failures_total',
     'Intents that did not become durable, so that nothing ran.',
@@ -26,8 +25,8 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** Builds the metrics of one engine, in a registry of their own. `auditBacklog` is asked whenever they are read. */
-export function createMetrics(auditBacklog: () => number): Metrics {
+/** Builds the metrics of one engine, in a registry of their own. The audit ledger is asked whenever they are read. */
+export function createMetrics(auditBacklog: () => number, auditFailures: () => number): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const made = new Map<string, Counter>();
@@ -46,6 +45,17 @@ export function createMetrics(auditBacklog: () => number): Metrics {
       registers: [],
       collect() {
         this.set(auditBacklog());
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Counter({
+      name: 'charon_audit_append_failures_total',
+      help: 'Writes of intents and outcomes that the audit ledger did not take; outcomes wait and are tried again.',
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(auditFailures());
       },
     }),
   );

@@ -50,7 +50,8 @@ function addsMemory({ name, scope }: CommandContract): boolean {
   return scope !== 'owner' || name === 'store.import';
 }
 
-function requireDisk({ disk }: CommandDeps): void {
+/** Throws DISK_FULL when nothing more is to be written: too little of the disk of this home is free. */
+export function requireDisk({ disk }: Pick<CommandDeps, 'disk'>): void {
   if (disk === undefined || disk.freeBytes() >= disk.freeBytesMin) return;
   throw new Fault(
     'DISK_FULL',

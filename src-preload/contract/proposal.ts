@@ -92,6 +92,8 @@ export const proposalPreviewSchema = z.strictObject({
   target_moved: z.boolean(),
   /** Blocking conflicts that were not there when the proposal was filed. */
   new_conflicts: count,
+  /** Of a cherry-pick an op that leads to a memory which the target has retired since: a merge is refused while it is taken. */
+  lost_op: selectedOpSchema.optional(),
 });
 export type ProposalPreview = z.infer<typeof proposalPreviewSchema>;
 
@@ -115,8 +117,12 @@ export const proposalSchema = z.strictObject({
    * most `conflictsListedMax`, with no details but the first memories that they name; `memory.proposal_show` has all, in pages.
    */
   conflicts: z.array(conflictSchema),
+  /** Ids of the conflicts that are listed. */
+  conflict_ids: z.array(digestSchema),
   conflict_counts: conflictCountsSchema,
   verdicts: z.array(verdictRecordSchema),
+  /** Ids of the findings that are listed, each in its verdict. */
+  review_findings: z.array(findingIdSchema),
   created_at: timestampSchema,
   expires_at: timestampSchema,
   decided_at: timestampSchema.optional(),

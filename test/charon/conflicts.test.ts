@@ -129,7 +129,7 @@ describe('what stands between a proposal and its target', () => {
     expect(of('incompatible_fact')).toMatchObject({ details: { memory_ids: ['f-left', 'f-right'] } });
   });
 
-  test('C85 outside its own page a proposal names at most twenty conflicts, of details only the memories; the page gives all, in pages of one state', async () => {
+  test('C85 C172 outside its own page a proposal names at most twenty conflicts, of details only the memories; the page gives all, in pages of one state', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `many-${String(index).padStart(2, '0')}`);
     await land(
       world,
@@ -141,6 +141,7 @@ describe('what stands between a proposal and its target', () => {
       ids.map((id) => correct(id, { content: 'right' })),
     );
     expect(filed.conflicts).toHaveLength(conflictsListedMax);
+    expect(filed.conflict_ids).toEqual(filed.conflicts.map(({ conflict_id: id }) => id));
     for (const { details } of filed.conflicts)
       expect(details).toEqual({ memory_ids: [expect.stringMatching(/^many-\d\d$/)] });
     expect(filed.conflict_counts.blocking).toBe(25);
@@ -150,6 +151,7 @@ describe('what stands between a proposal and its target', () => {
     let pages = 0;
     do {
       const page = await world.charon.charon.showProposal(world.owner, filed.proposal_id, { limit: 10, cursor });
+      expect(page.conflict_ids).toEqual(page.conflicts.map(({ conflict_id: id }) => id));
       seen.push(...page.conflicts.map(({ details }) => String(details?.memory_id)));
       changed.push(...page.diff.corrections_proposed.map(({ memory_id: id }) => id));
       pages += 1;

@@ -49,6 +49,8 @@ describe('proposing', () => {
       target_head: world.root.changeset_id,
       selected_ops: null,
       conflicts: [],
+      conflict_ids: [],
+      review_findings: [],
       conflict_counts: { blocking: 0, warning: 0, info: 0, unresolved: 0 },
       verdicts: [],
       created_at: '2026-11-30T12:00:00Z',

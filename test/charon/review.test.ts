@@ -109,12 +109,13 @@ describe('verdicts', () => {
     expect((await judge(world, world.owner, filed.proposal_id, 'approve')).outcome).toBe('approved');
   });
 
-  test('C47 an approval is stale as soon as the target moves, and again current for the new head once repeated', async () => {
+  test('C47 C172 an approval is stale as soon as the target moves, and again current for the new head once repeated', async () => {
     const filed = await proposal(world);
     await judge(world, world.reviewer, filed.proposal_id, 'approve');
     await moveMain();
     const stale = await now(world, filed.proposal_id);
     expect(stale).toMatchObject({ review_state: 'stale', verdicts: [{ current: false }] });
+    expect(stale?.review_findings).toEqual(stale?.verdicts.map(({ finding_id: id }) => id));
     expect(await codeOf(mergeBy(world, world.reviewer, filed.proposal_id))).toBe('PROPOSAL_STALE');
     await judge(world, world.reviewer, filed.proposal_id, 'approve');
     expect(await now(world, filed.proposal_id)).toMatchObject({

@@ -9,6 +9,8 @@ const states = [
   'pending',
   'in_conflict',
   'drafted',
+  'changes_requested',
+  'stale',
   'approved',
   'approved_in_conflict',
   'approved_drafted',
@@ -51,6 +53,8 @@ function expected(state: State, action: Action, actor: Actor): string {
       if (!isReviewing) return 'SCOPE_MISSING';
       if (actor === 'reviewer_own') return 'SELF_APPROVAL';
       if (!isPending(state)) return 'PROPOSAL_STATE';
+      if (state === 'changes_requested') return 'CHANGES_REQUESTED';
+      if (state === 'stale' && actor !== 'owner_own') return 'PROPOSAL_STALE';
       if (!state.startsWith('approved') && actor !== 'owner_own') return 'NOT_APPROVED';
       return hasConflict(state) && !state.includes('drafted') ? 'OPEN_CONFLICT' : 'ok';
     }
@@ -155,7 +159,10 @@ async function bring(stage: Stage, state: State, actor: Actor): Promise<string> 
   const head = await write(engine, by, `b-${stage.used}`, first, [op]);
   const { proposal_id: id } = await propose(engine, by, first, head);
   if (state.includes('drafted')) await draftFor(engine, id);
-  if (state.startsWith('approved') || state === 'completed') await judge(engine, approver, id, 'approve');
+  if (['completed', 'stale'].includes(state) || state.startsWith('approved'))
+    await judge(engine, approver, id, 'approve');
+  if (state === 'changes_requested') await judge(engine, approver, id, 'request_changes');
+  if (state === 'stale') await moveMain(stage);
   if (state === 'completed') await engine.run(approver, 'memory.merge', { proposal_id: id, idempotency_key: newKey() });
   if (state === 'rejected') await judge(engine, approver, id, 'reject');
   if (state === 'canceled') await engine.run(by, 'memory.merge_cancel', { proposal_id: id });
@@ -167,6 +174,15 @@ async function bring(stage: Stage, state: State, actor: Actor): Promise<string> 
   }
   if (actor === 'reviewer_own') await turn(engine, 'review');
   return id;
+}
+
+/** Another proposal lands: what was approved before is not what would be merged now. */
+async function moveMain({ engine, people, approver, first, used }: Stage): Promise<void> {
+  const op = { op_type: 'add_memory', payload: { content: `beside ${used}` } };
+  const head = await write(engine, people.agent, `m-${used}`, first, [op]);
+  const { proposal_id: id } = await propose(engine, people.agent, first, head);
+  await judge(engine, approver, id, 'approve');
+  await engine.run(approver, 'memory.merge', { proposal_id: id, idempotency_key: newKey() });
 }
 
 /** An agent that proposed may be made a reviewer later: what it filed stays its own. */
@@ -212,4 +228,13 @@ test.each(states)('C94 what each actor may do to a proposal that is %s', { timeo
     }
   }
   expect(found).toEqual(wanted);
+});
+
+test('C94 C50 while the setting is off the owner merges nothing of the owner’s own, whatever its state', async () => {
+  const stage = await openStage();
+  await stage.engine.run(stage.engine.owner, 'setting.set_owner_self_merge', { on: false });
+  const found: Record<string, string> = {};
+  for (const state of states)
+    found[state] = await act(stage, 'merge', 'owner_own', await bring(stage, state, 'owner_own'));
+  expect(found).toEqual(Object.fromEntries(states.map((state) => [state, 'SELF_APPROVAL'])));
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { connect } from '../../src-main/sqlite/driver.ts';
 import { branch, commit, commitInput, newKey, proposal, startProject } from '../support/history-in-engine.ts';
 import { tempEngine } from '../support/temp-engine.ts';
 
@@ -143,18 +144,63 @@ test('P23 a call of an agent is told to the desk and kept as the last use of its
   });
 });
 
-test('P35 denials, proposals and merges are counted', async () => {
+test('P35 every counter of the protocol is there from the start, and moves with what it counts', async () => {
   const engine = await tempEngine();
+  const counted = async (): Promise<Record<string, number>> => {
+    const series = (await engine.metrics.text()).matchAll(/^charon_(\w+) (\d+)$/gm);
+    return Object.fromEntries([...series].map(([, name, value]) => [name, Number(value)]));
+  };
+  expect(await counted()).toMatchObject({ ...noneCounted, audit_outbox_backlog: expect.any(Number) });
+
   await startProject(engine, 'demo');
   const writer = await engine.agent('writer', 'propose', 'demo');
-  const proposed = await proposal(engine, writer, 'demo', 'work', 'text');
-  await engine.refusal(writer, 'memory.merge', { proposal_id: proposed.proposal_id, idempotency_key: newKey() });
-  await engine.refusal(engine.owner, 'memory.merge', { proposal_id: proposed.proposal_id, idempotency_key: newKey() });
-  const text = await engine.metrics.text();
-  expect(text).toMatch(/^charon_authz_denials_total 1$/m);
-  expect(text).toMatch(/^charon_proposals_created_total 1$/m);
-  expect(text).toMatch(/^charon_merge_attempts_total 1$/m);
-  expect(text).toMatch(/^charon_merge_cas_conflicts_total 0$/m);
-  expect(text).toMatch(/^charon_audit_outbox_backlog \d+$/m);
-  expect(text).toMatch(/^charon_command_duration_seconds_count\{command="memory\.merge"\} 2$/m);
+  const reviewer = await engine.agent('reviewer', 'review', 'demo');
+  const first = await proposal(engine, writer, 'demo', 'work', 'text');
+  const second = await proposal(engine, writer, 'demo', 'more', 'other');
+  for (const { proposal_id } of [first, second])
+    await engine.run(reviewer, 'memory.merge_review', { proposal_id, verdict: 'approve' });
+  // Denied for want of a scope, then for the state of things, and once in earnest.
+  await engine.refusal(writer, 'memory.merge', { proposal_id: first.proposal_id, idempotency_key: newKey() });
+  const merge = { proposal_id: first.proposal_id, idempotency_key: newKey() };
+  await engine.run(reviewer, 'memory.merge', merge);
+  await engine.run(reviewer, 'memory.merge', merge);
+  await engine.refusal(reviewer, 'memory.merge', { ...merge, proposal_id: second.proposal_id });
+  const stale = { proposal_id: second.proposal_id, idempotency_key: newKey() };
+  expect((await engine.refusal(reviewer, 'memory.merge', stale)).code).toBe('PROPOSAL_STALE');
+  await engine.refusal(writer, 'memory.status', { project: 'demo', extra: true });
+  await engine.charon.audit.flush();
+  const beside = connect(engine.paths.charonDb, { readOnly: false, mustExist: true });
+  beside.exec("CREATE TRIGGER full BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'no more'); END");
+  await engine.refusal(writer, 'memory.repo_init', { project: 'demo' });
+  await engine.run(writer, 'memory.status', { project: 'demo' });
+  await expect(engine.charon.audit.flush()).rejects.toThrow();
+  const now = await counted();
+  expect(now.audit_outbox_backlog).toBeGreaterThan(0);
+  expect(now.audit_append_failures_total).toBeGreaterThan(1);
+  expect(now).toMatchObject({
+    authz_denials_total: 1,
+    idempotent_replays_total: 1,
+    idempotency_mismatches_total: 1,
+    ledger_append_failures_total: 1,
+    merge_attempts_total: 2,
+    merge_cas_conflicts_total: 1,
+    proposals_created_total: 2,
+    strict_parsing_rejections_total: 1,
+  });
+  expect(await engine.metrics.text()).toMatch(/^charon_command_duration_seconds_count\{command="memory\.merge"\} 5$/m);
+  beside.exec('DROP TRIGGER full');
+  beside.close();
 });
+
+/** The counters of `charon.md` §9 before anything happened. */
+const noneCounted = {
+  authz_denials_total: 0,
+  idempotent_replays_total: 0,
+  idempotency_mismatches_total: 0,
+  audit_append_failures_total: 0,
+  ledger_append_failures_total: 0,
+  merge_attempts_total: 0,
+  merge_cas_conflicts_total: 0,
+  proposals_created_total: 0,
+  strict_parsing_rejections_total: 0,
+};

@@ -85,6 +85,9 @@ test('P81 with too little free disk nothing is added; reading and taking rights 
   expect((await engine.refusal(engine.charon.ownerCaller('files'), 'store.import', imported)).code).toBe('DISK_FULL');
   expect(await intents(engine)).toEqual(before);
   await engine.run(agent, 'memory.status', { project: 'demo' });
+  // A pin is written: without room there is none, and who asks for one outright is told.
+  expect((await engine.run(agent, 'memory.context_at', { project: 'demo' })).manifest_id).toBeUndefined();
+  expect((await engine.refusal(agent, 'memory.context_at', { project: 'demo', pin: true })).code).toBe('DISK_FULL');
   await engine.run(engine.owner, 'principal.set_enabled', {
     principal_id: agent.principal.principal_id,
     enabled: false,

@@ -47,6 +47,8 @@ export interface TempEngine {
   refusal(caller: Caller, name: string, input: unknown): Promise<Fault>;
   /** The audit entries so far, oldest first. */
   entries(): Promise<readonly AuditEntry[]>;
+  /** Closes everything; the home stays where it is. */
+  close(): Promise<void>;
   /** Closes everything and opens the same home again, with other options if wanted. */
   reopen(options?: TempEngineOptions): Promise<TempEngine>;
 }
@@ -82,7 +84,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
   hub.subscribe((event) => events.push(event));
   const stores = await openStores({ home, clock, ids, log: silentLog, onEvents: hub.publish });
   const { charon, lethe, ledger } = stores;
-  const metrics = createMetrics(() => charon.audit.backlog());
+  const metrics = createMetrics(charon.audit.backlog, charon.audit.appendFailures);
   const common = { clock, ids, log: silentLog, monotonicMs: () => performance.now() };
   const engine = { ...common, charon, events: hub, isElsewhere: false, version: '0.0.0' };
   const backups = openEngineBackups(home, env, engine);
@@ -145,6 +147,7 @@ async function openEngine(root: string, clock: FakeClock, options: TempEngineOpt
       await charon.audit.flush();
       return charon.audit.tail({ limit: 500 }).toReversed();
     },
+    close,
     reopen: async (again = {}) => {
       await close();
       clock.advance(1);
