@@ -53,9 +53,29 @@ export async function askTwice(ask: AskPassphrase = askOnTerminal): Promise<stri
   throw new Fault('INPUT_INVALID', 'passphrase: the two are not the same. Nothing was done.', { field: 'passphrase' });
 }
 
-/** The terminal itself, whatever standard input and output are led to. */
-export async function askOnTerminal(question: string): Promise<string> {
-  const terminal = openTerminal();
+/** Where a passphrase is typed: a terminal that shows what is typed until it is told not to. */
+export interface Terminal {
+  readonly input: TypedInput;
+  close(): void;
+}
+
+/** What of a terminal's stream a prompt uses. */
+interface TypedInput {
+  on(event: 'data', listener: (text: string) => void): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  off(event: 'data', listener: (text: string) => void): unknown;
+  setRawMode(on: boolean): unknown;
+  setEncoding(encoding: 'utf8'): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/**
+ * Asks on the terminal itself, whatever standard input and output are led to. Throws CONFIRMATION_REQUIRED where there is none,
+ * OWNER_REQUEST_CANCELED for Ctrl-C.
+ */
+export async function askOnTerminal(question: string, open: () => Terminal = openTerminal): Promise<string> {
+  const terminal = open();
   try {
     process.stderr.write(question);
     return await readHidden(terminal.input);
@@ -65,7 +85,7 @@ export async function askOnTerminal(question: string): Promise<string> {
   }
 }
 
-function openTerminal(): { readonly input: ReadStream; close(): void } {
+function openTerminal(): Terminal {
   if (process.platform === 'win32') {
     if (process.stdin instanceof ReadStream && process.stdin.isTTY)
       return { input: process.stdin, close: () => process.stdin.pause() };
@@ -89,7 +109,7 @@ function openTerminal(): { readonly input: ReadStream; close(): void } {
 function noTerminal(): Fault {
   return new Fault(
     'CONFIRMATION_REQUIRED',
-    'This needs the passphrase of the owner, and there is no terminal to type it on. Run it in one, or do it at the desk. Nothing was done.',
+    'This needs a passphrase of the owner, and there is no terminal to type it on. Run it in one, or do it at the desk. Nothing was done.',
   );
 }
 
@@ -105,11 +125,15 @@ function withTyped(typed: readonly string[], character: string): readonly string
 }
 
 /** One line of what is typed, shown nowhere. Ctrl-C takes it back. */
-function readHidden(input: ReadStream): Promise<string> {
+function readHidden(input: TypedInput): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed: readonly string[] = [];
+    let isOver = false;
     const end = (settle: () => void): void => {
-      input.off('data', read).setRawMode(false);
+      if (isOver) return;
+      isOver = true;
+      input.off('data', read);
+      input.setRawMode(false);
       input.pause();
       settle();
     };
@@ -124,7 +148,8 @@ function readHidden(input: ReadStream): Promise<string> {
     input.setRawMode(true);
     input.setEncoding('utf8');
     input.on('data', read);
-    input.once('error', () => end(() => reject(noTerminal())));
+    input.on('error', () => end(() => reject(noTerminal())));
+    input.on('end', () => end(() => reject(takenBack())));
     input.resume();
   });
 }
