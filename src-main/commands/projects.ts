@@ -35,6 +35,8 @@ export function projectCommands({ lethe, charon }: CommandDeps): readonly BoundC
         return { project: input.project, nodes: [...page.nodes], refs: [...refs], ...nextCursor(page.nextCursor) };
       },
     }),
-    bind(rowOf('store.verify_chain'), { run: ({ input }) => lethe.verifyChain(input.project) }),
+    bind(rowOf('store.verify_chain'), {
+      run: ({ input }) => lethe.verifyChain(input.project, undefined, { isFull: input.full }),
+    }),
   ];
 }

@@ -40,7 +40,8 @@ export function startUpkeep(deps: {
   const maintainOnce = async (): Promise<void> => {
     try {
       const more = [await lethe.maintain(), await ledger.maintain()];
-      if (more.includes(true)) later(chunkPauseMs);
+      // What is behind the indexes is verified and sealed once they wait for nothing.
+      if (more.includes(true) || (await lethe.sealNext())) later(chunkPauseMs);
     } catch (thrown) {
       log.error({ err: thrown }, 'the indexes could not be brought up to date');
     }

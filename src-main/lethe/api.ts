@@ -216,14 +216,27 @@ export interface Lethe extends GatewayVerbs, ConflictVerbs, SessionVerbs, Import
     page: { readonly limit: number; readonly cursor?: string | undefined },
   ): readonly Advance[];
 
-  /** Verifies everything about a project in chunks, letting others work in between; names the first problem first. Throws PROJECT_NOT_FOUND. */
-  verifyChain(projectId: ProjectId, onProgress?: (done: number, total: number) => void): Promise<VerifyReport>;
+  /**
+   * Verifies everything about a project in chunks, letting others work in between; names the first problem first. What was found whole
+   * before is compared with its seals, the rest is verified from scratch and sealed (`L300`). Throws PROJECT_NOT_FOUND.
+   * @param options.isFull trusts no seal, replays the heads from nothing, and seals everything anew
+   */
+  verifyChain(
+    projectId: ProjectId,
+    onProgress?: (done: number, total: number) => void,
+    options?: { readonly isFull?: boolean | undefined },
+  ): Promise<VerifyReport>;
 
   /** Looks over the database file, table by table, the full-text indexes too; what it finds it tells. */
   checkFile(): Promise<FileCheck>;
 
   /** Work that follows behind commits (full text, recency pages), one bounded chunk; true when more is waiting. */
   maintain(): Promise<boolean>;
+  /**
+   * Verifies the next whole stretch of history that has no seal and is behind the full-text index, and seals it; true when another
+   * may follow. Nothing when there is none: cost follows new history only.
+   */
+  sealNext(): Promise<boolean>;
   /** How often writes were tried again since the store was opened, because another process held the database (`lethe.md` §9.5). */
   busyRetries(): number;
   /** Finishes what waits, checkpoints, closes the file. */

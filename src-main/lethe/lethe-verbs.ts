@@ -21,20 +21,21 @@ import { readMemory } from './memory.ts';
 import { listOriginators } from './originators.ts';
 import { previewMerge } from './preview.ts';
 import { verifyProjection } from './projection/verify.ts';
-import { verifySemanticKeys } from './projection/verify-semantic-keys.ts';
 import { isAncestor } from './projection/view.ts';
 import { requireProject } from './projects.ts';
 import { archiveRef } from './ref-archive.ts';
 import { createRef, listProjectRefs } from './refs.ts';
+import { dropSeals, keepSealings } from './seals.ts';
+import { openSealing } from './seals-upkeep.ts';
 import { readSearch } from './search.ts';
 import { findAdvanceOfProposal } from './tables/advances.ts';
 import { findChangesetRow, findChangesetRowByKey } from './tables/changesets.ts';
 import { listProjects } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
 import { openTextUpkeep } from './text-upkeep.ts';
-import { verifyProjectText } from './text-verify.ts';
 import type { VerbContext } from './verb-context.ts';
-import { type VerifyIndex, verifyChain } from './verify-chain.ts';
+import { startTablesCheck } from './verify/tables-check.ts';
+import { type VerifyTools, verifyChain } from './verify-chain.ts';
 
 /** Runs a read in one read transaction. */
 export type ReadVerb = <Result>(verb: (db: ReadableDb) => Result) => Result;
@@ -162,29 +163,43 @@ export function stateVerbs(read: ReadVerb, textHealth: TextHealth): StateVerbs {
   };
 }
 
+/** The store of `upkeepVerbs`. */
+export interface UpkeepOptions {
+  readonly textHealth: TextHealth;
+  readonly readOnly: boolean;
+  /** The database file, and how long a connection of its own waits for a lock. */
+  readonly file: { readonly path: string; readonly busyTimeoutMs: number };
+}
+
 /** Verification, and the work that follows behind commits. */
 export function upkeepVerbs(
   snapshots: Snapshots,
   read: ReadVerb,
   write: Write,
   context: VerbContext,
-  textHealth: TextHealth,
-): Pick<Lethe, 'verifyChain' | 'checkFile' | 'maintain'> {
-  const verifyText: VerifyIndex = async (...parameters) => {
-    const findings = parameters[2];
-    const before = findings.list.length + findings.omitted;
-    await verifyProjectText(...parameters);
-    // What verification finds in this index is mended by making it anew: it is only derived.
-    if (findings.list.length + findings.omitted > before) textHealth.noticeDamage();
-  };
-  const tools = {
-    mergeKeys: new Map([...context.earlierMergeKeys, ...context.mergeKeys]),
-    readContext,
-    indexes: [verifyProjection, verifySemanticKeys, verifyText],
-  };
+  { textHealth, readOnly, file }: UpkeepOptions,
+): Pick<Lethe, 'verifyChain' | 'checkFile' | 'maintain' | 'sealNext'> {
+  const mergeKeys = new Map([...context.earlierMergeKeys, ...context.mergeKeys]);
+  // What verification finds in this index is mended by making it anew: it is only derived.
+  const noticeTextDamage = (): void => textHealth.noticeDamage();
+  const toolsOf = (projectId: string, isFull: boolean): VerifyTools => ({
+    ...{ mergeKeys, readContext, indexes: isFull ? [verifyProjection] : [] },
+    checkTables: (snapshot) => startTablesCheck(snapshot, file),
+    seals: {
+      ...{ isTrusting: !isFull, noticeTextDamage },
+      keep: readOnly
+        ? undefined
+        : async (sealings) => {
+            if (isFull) await dropSeals(write, projectId);
+            await keepSealings(write, context.headSigner, sealings);
+          },
+    },
+  });
   return {
-    verifyChain: async (projectId, onProgress) => {
-      const report = await snapshots.reading((snapshot) => verifyChain(snapshot, projectId, tools, onProgress));
+    verifyChain: async (projectId, onProgress, { isFull = false } = {}) => {
+      const report = await snapshots.reading((snapshot) =>
+        verifyChain(snapshot, projectId, toolsOf(projectId, isFull), onProgress),
+      );
       if (!report.ok)
         context.log.error(
           { project: projectId, findings: report.findings.slice(0, 20) },
@@ -194,5 +209,8 @@ export function upkeepVerbs(
     },
     checkFile: () => checkFile(read),
     maintain: openTextUpkeep({ read, write, textHealth, log: context.log }),
+    sealNext: readOnly
+      ? () => Promise.resolve(false)
+      : openSealing({ read, write, signer: context.headSigner, log: context.log }),
   };
 }

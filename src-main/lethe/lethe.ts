@@ -8,7 +8,7 @@ import type { Signer } from '../canonical/signature.ts';
 import { type Batch, createBatch } from '../sqlite/batch.ts';
 import type { Connection } from '../sqlite/driver.ts';
 import type { Migration } from '../sqlite/migrate.ts';
-import { closeStore, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
+import { closeStore, defaultTuning, openStore, openStoreReadOnly, type StoreTuning } from '../sqlite/open.ts';
 import { openSnapshots } from '../sqlite/snapshots.ts';
 import type { StoreFile } from '../sqlite/store-file.ts';
 import { openTextHealth } from '../text/health.ts';
@@ -118,7 +118,10 @@ export function letheFileOver(connection: Connection, options: LetheOptions): Op
     ...conflictVerbs(read, write, context),
     ...stateVerbs(read, textHealth),
     ...manifestVerbs(read, write, context, textHealth),
-    ...upkeepVerbs(snapshots, read, write, context, textHealth),
+    ...upkeepVerbs(snapshots, read, write, context, {
+      ...{ textHealth, readOnly: options.readOnly },
+      file: { path: options.path, busyTimeoutMs: (options.tuning ?? defaultTuning).busyTimeoutMs },
+    }),
     ...gatewayVerbs(read, write, context),
     ...sessionVerbs(read, write, context),
     ...(options.readOnly ? refusedImportVerbs() : importVerbs(read, write, context, options.path)),

@@ -3,12 +3,15 @@ import { checking, type Findings } from '../base/findings.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { changesetIdOf } from './projection/identity.ts';
 import { ordinalOf, seqOf } from './rules/numbers.ts';
+import { addPostings, noPostings, type PostingSum, postingsOf } from './rules/posting-sums.ts';
 import { indexTokens } from './rules/segment.ts';
+import { openPostingPass } from './rules/text-leaf.ts';
 import { openTokenSums, type TokenSums } from './rules/token-sums.ts';
 import { listEventsOfMemories } from './tables/events.ts';
 import { findOpRow } from './tables/ops.ts';
 import { findIndexedThrough, findProjectKey, listTouchingOps, type TouchingOp } from './tables/text-index.ts';
 import { listIndexedVersions, readPostings, readPostingsOf, tokenRangeOf } from './tables/text-postings.ts';
+import { listTextLeaves, listTextSegments } from './tables/text-segments.ts';
 import { toPending } from './text-head.ts';
 import { findPlacingProblem, type PendingVersion, verifyTextIndex } from './text-indexing.ts';
 import type { ReadChunk } from './verify-chain.ts';
@@ -94,14 +97,91 @@ function expectOp(
   memory: number | undefined,
   projectKey: number | undefined,
 ): void {
-  const pending = toPending(db, op);
-  const problem = findPlacingProblem(pending, memory);
+  const { problem, tokens } = readExpected(db, op, memory);
   if (problem !== undefined) report(db, walk, op.op, problem);
-  if (pending.text === null) return;
+  if (tokens === undefined) return;
   walk.sums.expect(
     op.op,
-    [...indexTokens(pending.memory, pending.text)].map((token) => `${projectKey}${token}`),
+    [...tokens].map((token) => `${projectKey}${token}`),
   );
+}
+
+/** What the index should hold of an op, and what is wrong about where it has it. */
+function readExpected(
+  db: ReadableDb,
+  op: TouchingOp,
+  memory: number | undefined,
+): { readonly problem: string | undefined; readonly tokens: Iterable<string> | undefined } {
+  const pending = toPending(db, op);
+  return {
+    problem: findPlacingProblem(pending, memory),
+    tokens: pending.text === null ? undefined : indexTokens(pending.memory, pending.text),
+  };
+}
+
+/** Ops of which `expectPostings` looks at the states at once. */
+const opsPerStretchChunk = 50;
+
+/**
+ * What the index should hold of the states that the next ops of a project with `after` < op ≤ `upTo` left, in one sum; what is wrong
+ * about where it has them is added to the findings. Answers the last op that was looked at too, undefined at the end.
+ */
+export function expectPostings(
+  db: ReadableDb,
+  projectId: ProjectId,
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+  findings: Findings,
+): { readonly sum: PostingSum; readonly last: number | undefined } {
+  const ops = listTouchingOps(db, after, opsPerStretchChunk).filter(({ op }) => op <= upTo);
+  const last = ops.at(-1)?.op;
+  if (last === undefined) return { sum: noPostings, last };
+  const indexed = new Map(listIndexedVersions(db, after, last).map(({ version, memory }) => [version, memory]));
+  let sum = noPostings;
+  for (const op of ops) {
+    if (op.projectId !== projectId) continue;
+    checking(
+      findings,
+      () => nameOf(db, op.op),
+      () => {
+        const { problem, tokens } = readExpected(db, op, indexed.get(op.op));
+        if (problem !== undefined) findings.add(nameOf(db, op.op), problem);
+        if (tokens !== undefined) sum = addPostings(sum, postingsOf(op.op, tokens));
+      },
+    );
+  }
+  return { sum, last };
+}
+
+/** The first op that waits to be indexed; beyond all ops when none does. */
+export function findWaitingOp(db: ReadableDb): number {
+  return listTouchingOps(db, findIndexedThrough(db), 1)[0]?.op ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** Leaves of the index that are summed up at once. */
+const leavesPerChunk = 64;
+
+/**
+ * The sum of all postings that the index holds of a project, read from its leaves as they are stored. Throws when they are not in the
+ * form that is known here.
+ */
+export async function sumPostings(
+  read: ReadChunk,
+  projectId: ProjectId,
+  pause: () => Promise<void>,
+): Promise<PostingSum> {
+  const projectKey = read((db) => findProjectKey(db, projectId));
+  if (projectKey === undefined) return noPostings;
+  const pass = openPostingPass(projectKey);
+  for (const { segment, first, last } of read(listTextSegments)) {
+    pass.beginSegment();
+    for (let at = first; at <= last; at += leavesPerChunk) {
+      read((db) => {
+        for (const leaf of listTextLeaves(db, segment, at, Math.min(last, at + leavesPerChunk - 1))) pass.take(leaf);
+      });
+      await pause();
+    }
+  }
+  return pass.sum();
 }
 
 /** Where the pass over the index goes on: at a token, after a version of it. */

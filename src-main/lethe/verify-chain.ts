@@ -2,23 +2,29 @@ import { setImmediate } from 'node:timers/promises';
 import type { VerifyReport } from '../../src-preload/contract/audit.ts';
 import { mainRefName, type ProjectId } from '../../src-preload/contract/ids.ts';
 import { checking, type Findings, openFindings } from '../base/findings.ts';
-import { compareUtf8 } from '../canonical/text.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import type { ReadContext } from './manifest.ts';
 import { requireProject } from './projects.ts';
+import type { Sealings } from './seals.ts';
 import { findBaseline } from './tables/baselines.ts';
-import { countChangesets, findChangesetRow, findGap, findNextOwner, findRootRow } from './tables/changesets.ts';
+import { countChangesets, findChangesetRow, findNextOwner, findRootRow } from './tables/changesets.ts';
 import type { EventPosition } from './tables/events.ts';
 import type { ImportedRecordRow } from './tables/imports.ts';
 import { isProject } from './tables/projects.ts';
 import { findRef } from './tables/refs.ts';
-import { verifyChangesets } from './verify/changesets.ts';
+import type { ChangesetSealing } from './tables/seals.ts';
 import { verifyConflictEvents, verifyConflicts } from './verify/conflicts.ts';
+import { verifyDerived } from './verify/derived.ts';
 import { isBaselineList, verifyEvents } from './verify/events.ts';
+import { verifyHeads } from './verify/heads.ts';
+import { type HistoryReport, verifyHistory } from './verify/history.ts';
 import { isImportedProjectIntact, verifyImportedRecords, verifyImports } from './verify/imports.ts';
 import { verifyManifests } from './verify/manifests.ts';
 import { verifyAdvances, verifyAuthorizations } from './verify/merges.ts';
-import { type MoveWalk, openMoveWalk, verifyMoves, verifyRefs, verifyRefsExist } from './verify/moves.ts';
+import { eachPage, own } from './verify/pages.ts';
+import type { SealReading } from './verify/stretches.ts';
+import { textIndexTable } from './verify/tables.ts';
+import type { TablesCheck } from './verify/tables-check.ts';
 
 /** Runs one chunk of reading. All chunks of a verification see the same state of the store. */
 export type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
@@ -31,17 +37,31 @@ export type VerifyIndex = (
   pause: () => Promise<void>,
 ) => Promise<void>;
 
+/** How a verification deals with seals (`L300`). */
+export interface SealUse extends SealReading {
+  /** Takes what was found whole and has no seal; left out where nothing may be written. */
+  readonly keep?: ((sealings: Sealings) => Promise<void>) | undefined;
+  /** Hears that the full-text index does not hold. */
+  readonly noticeTextDamage: () => void;
+}
+
 /** What a verification needs beside the store. */
 export interface VerifyTools {
   readonly mergeKeys: ReadonlyMap<string, Uint8Array>;
   readonly readContext: ReadContext;
+  /** Indexes that are compared whole with the history. */
   readonly indexes: readonly VerifyIndex[];
+  /** Left out, no seal is looked at or made, and of the derived indexes only `indexes` are compared. */
+  readonly seals?: SealUse | undefined;
+  /** Looks over the tables of the database file and their indexes, meanwhile. */
+  readonly checkTables?: ((read: ReadChunk) => TablesCheck) | undefined;
 }
 
 /**
  * Verifies everything about a project (`lethe.md` D12, §0.2): project, root, baseline and events; every changeset with its digests,
  * parents, ops and payloads; every signed ref move, every ref; spent authorizations and advances; conflicts and what became
- * of them; manifests; the derived indexes. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
+ * of them; manifests; the derived indexes. What a seal stands for is compared with it, everything else verified from scratch
+ * and then sealed. One bounded chunk at a time, others work in between. Throws PROJECT_NOT_FOUND.
  * @param onProgress changesets done and of how many, after each chunk
  */
 export async function verifyChain(
@@ -56,20 +76,53 @@ export async function verifyChain(
     checking(findings, `project ${projectId}`, () => verifyBeginning(db, projectId, findings));
     return countChangesets(db, projectId);
   });
-  await eachPage(findings, '', own, (after: string) => read((db) => verifyOwner(db, after, findings)));
-  await eachPage(
-    findings,
-    { created_order: '', event_id: '' },
-    ({ created_order, event_id }) => `${created_order} ${event_id}`,
-    (after: EventPosition) => read((db) => verifyEvents(db, projectId, after, findings)),
-  );
-  // The moves of refs are read between the chunks of the history, so that their signatures are verified meanwhile.
-  const ofHeads = openFindings();
-  const [checked] = await Promise.all([
-    verifyHistory(read, projectId, findings, (done) => onProgress(done, total)),
-    verifyHeads(read, projectId, ofHeads),
-  ]);
-  findings.absorb(ofHeads);
+  const tables = tools.checkTables?.(read);
+  try {
+    await eachPage(findings, '', own, (after: string) => read((db) => verifyOwner(db, after, findings)));
+    await eachPage(
+      findings,
+      { created_order: '', event_id: '' },
+      ({ created_order, event_id }) => `${created_order} ${event_id}`,
+      (after: EventPosition) => read((db) => verifyEvents(db, projectId, after, findings)),
+    );
+    // The moves of refs are read between the chunks of the history, so that their signatures are verified meanwhile.
+    const ofHeads = openFindings();
+    const ofSeals = openFindings();
+    const seals = tools.seals ?? { isTrusting: false };
+    const [history, moves] = await Promise.all([
+      verifyHistory(read, projectId, seals, { findings, ofSeals }, (done) => onProgress(done, total)),
+      verifyHeads(read, projectId, seals, { findings: ofHeads, ofSeals }),
+    ]);
+    findings.absorb(ofHeads);
+    const unknownKeys = await verifyBeside(read, projectId, tools, findings);
+    // An index is derived from the history: it is compared with one that holds.
+    const isWhole = findings.list.length === 0;
+    const changesets = isWhole ? await verifyIndexes(read, projectId, tools, history, findings) : [];
+    findings.absorb(ofSeals);
+    const ofTables = await tables?.found;
+    if (ofTables !== undefined) findings.absorb(ofTables);
+    if (ofTables?.list.some(({ where }) => where === `table ${textIndexTable}`)) tools.seals?.noticeTextDamage();
+    const ok = findings.list.length === 0;
+    if (ok) await tools.seals?.keep?.({ changesets, moves });
+    return {
+      ok,
+      checked: history.checked,
+      head: read((db) => headOf(db, projectId)),
+      findings: findings.list,
+      notes: notesOf(findings, { unknownKeys, isWhole, history }),
+    };
+  } finally {
+    await tables?.stop();
+  }
+}
+
+/** Verifies what stands beside the history. Answers how many authorizations no key at hand could verify. */
+async function verifyBeside(
+  read: ReadChunk,
+  projectId: ProjectId,
+  tools: VerifyTools,
+  findings: Findings,
+): Promise<number> {
   const unknownKeys = await verifyMerges(read, projectId, tools, findings);
   await eachPage(findings, 0, own, (after) => read((db) => verifyConflicts(db, projectId, after, findings)));
   await eachPage(findings, 0, own, (after) => read((db) => verifyConflictEvents(db, after, findings)));
@@ -80,42 +133,29 @@ export async function verifyChain(
   await eachPage(findings, undefined, rankOfRecord, (after: ImportedRecordRow | undefined) =>
     read((db) => verifyImportedRecords(db, projectId, after, findings)),
   );
-  // An index is derived from the history: it is compared with one that holds.
-  const isWhole = findings.list.length === 0;
-  if (isWhole) for (const verifyIndex of tools.indexes) await verifyIndex(read, projectId, findings, setImmediate);
-  return {
-    ok: findings.list.length === 0,
-    checked,
-    head: read((db) => headOf(db, projectId)),
-    findings: findings.list,
-    notes: notesOf(findings, unknownKeys, isWhole),
-  };
+  return unknownKeys;
 }
 
-/**
- * Calls `page` with where the page before ended until it answers undefined, letting others work in between. A damaged
- * order of rows can lead back to where it was: a page that does not go on in the order of `rank` ends the walk.
- */
-async function eachPage<Position>(
+/** Compares the derived indexes. Answers what may be sealed of the history and of what is derived from it. */
+async function verifyIndexes(
+  read: ReadChunk,
+  projectId: ProjectId,
+  { indexes, seals }: VerifyTools,
+  { stretches, digests }: HistoryReport,
   findings: Findings,
-  first: Position,
-  rank: (position: Position) => number | string,
-  page: (after: Position) => Position | undefined | Promise<Position | undefined>,
-): Promise<void> {
-  for (let [at, next] = [first, await page(first)]; next !== undefined; [at, next] = [next, await page(next)]) {
-    if (!isAfter(rank(next), rank(at))) {
-      findings.add('the order of stored rows', 'a table or an index of the database file is damaged');
-      return;
-    }
-    await setImmediate();
-  }
+): Promise<readonly ChangesetSealing[]> {
+  for (const verifyIndex of indexes) await verifyIndex(read, projectId, findings, setImmediate);
+  if (seals === undefined) return [];
+  const options = { areRowsVerified: indexes.length > 0, pause: () => setImmediate() };
+  const { sealings, ofText } = await verifyDerived(read, projectId, stretches, findings, options);
+  if (ofText.list.length > 0) seals.noticeTextDamage();
+  return [...sealings].flatMap(([stretch, derived]) => {
+    const history = digests.get(stretch);
+    const { first, last, count } = stretch;
+    if (history === undefined) return [];
+    return [{ project_id: projectId, first, last, count, history_digest: history, ...derived }];
+  });
 }
-
-function isAfter(next: number | string, at: number | string): boolean {
-  return typeof next === 'string' && typeof at === 'string' ? compareUtf8(next, at) > 0 : next > at;
-}
-
-const own = <Position extends number | string>(position: Position): Position => position;
 
 function rankOfRecord(record: ImportedRecordRow | undefined): string {
   return record === undefined ? '' : `${record.kind} ${record.record_key}`;
@@ -151,51 +191,6 @@ function verifyOwner(db: ReadableDb, after: string, findings: Findings): string 
   return owner;
 }
 
-async function verifyHistory(
-  read: ReadChunk,
-  projectId: ProjectId,
-  findings: Findings,
-  onDone: (done: number) => void,
-): Promise<number> {
-  let checked = 0;
-  await eachPage(findings, 0, own, (after) =>
-    read((db) => {
-      const { last, count } = verifyChangesets(db, projectId, after, findings);
-      if (count === 0) return undefined;
-      const gap = findGap(db, after, last);
-      if (gap !== undefined) findings.add(`changeset number ${gap}`, 'it is missing');
-      checked += count;
-      onDone(checked);
-      return last;
-    }),
-  );
-  return checked;
-}
-
-async function verifyHeads(read: ReadChunk, projectId: ProjectId, findings: Findings): Promise<void> {
-  let walk: MoveWalk = read((db) => openMoveWalk(db, projectId));
-  let reported = Promise.resolve();
-  await eachPage(
-    findings,
-    walk,
-    (one) => one.after,
-    async (before) => {
-      const page = read((db) => verifyMoves(db, before));
-      // The signatures of one page are verified while the next one is read: never those of more than two at a time.
-      await reported;
-      if (page === undefined) return undefined;
-      reported = page.found.then((found) => {
-        for (const { where, problem } of found) findings.add(where, problem);
-      });
-      walk = page.walk;
-      return page.walk;
-    },
-  );
-  await reported;
-  await eachPage(findings, '', own, (after: string) => read((db) => verifyRefs(db, walk, after, findings)));
-  read((db) => verifyRefsExist(db, walk, findings));
-}
-
 /** Answers how many authorizations no key at hand could verify. */
 async function verifyMerges(
   read: ReadChunk,
@@ -226,8 +221,15 @@ function headOf(db: ReadableDb, projectId: ProjectId): string {
   return stored === undefined ? '' : (findChangesetRow(db, stored.ref.head_changeset_id)?.chain_digest ?? '');
 }
 
-function notesOf(findings: Findings, unknownKeys: number, isWhole: boolean): string[] {
+function notesOf(
+  findings: Findings,
+  found: { readonly unknownKeys: number; readonly isWhole: boolean; readonly history: HistoryReport },
+): string[] {
+  const { unknownKeys, isWhole } = found;
+  const { checked, sealed } = found.history;
   const notes: string[] = [];
+  if (sealed > 0)
+    notes.push(`${sealed} changesets were compared with their seals, ${checked - sealed} verified from scratch`);
   if (!isWhole) notes.push('the derived indexes were not compared, since the history itself does not hold');
   if (unknownKeys > 0)
     notes.push(

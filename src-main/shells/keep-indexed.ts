@@ -6,18 +6,18 @@ import type { Lethe } from '../lethe/api.ts';
 const restMs = 50;
 const chunkPauseMs = 5;
 
-/** Keeps the derived indexes of a store up to date that has no policy engine beside it. */
+/** Keeps the derived indexes of a store up to date that has no policy engine beside it, and seals what is behind them. */
 export interface IndexKeeper {
   /** Hears of commits. */
   onEvents(events: readonly EngineEvent[]): void;
-  start(lethe: Pick<Lethe, 'maintain'>): void;
+  start(lethe: Pick<Lethe, 'maintain' | 'sealNext'>): void;
   /** Waits for the chunk that runs, then does no more. */
   stop(): Promise<void>;
 }
 
 /** Builds one. A failure is logged and tried again after the next commit; it never reaches a caller. */
 export function keepIndexed(log: Log): IndexKeeper {
-  let store: Pick<Lethe, 'maintain'> | undefined;
+  let store: Pick<Lethe, 'maintain' | 'sealNext'> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let chunk: Promise<void> = Promise.resolve();
   const later = (delayMs: number): void => {
@@ -30,7 +30,7 @@ export function keepIndexed(log: Log): IndexKeeper {
   };
   const maintainOnce = async (): Promise<void> => {
     try {
-      if (await store?.maintain()) later(chunkPauseMs);
+      if ((await store?.maintain()) === true || (await store?.sealNext()) === true) later(chunkPauseMs);
     } catch (thrown) {
       log.error({ err: thrown }, 'the indexes could not be brought up to date');
     }

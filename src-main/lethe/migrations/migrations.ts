@@ -11,6 +11,7 @@ import { lethe0009Events } from './lethe-0009-events.ts';
 import { lethe0010Archive } from './lethe-0010-archive.ts';
 import { lethe0011Manifests } from './lethe-0011-manifests.ts';
 import { lethe0012Import } from './lethe-0012-import.ts';
+import { lethe0013Seals } from './lethe-0013-seals.ts';
 
 /** Lethe's steps of `lethe.db`, in the order in which they are applied. */
 export const letheMigrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const letheMigrations: readonly Migration[] = [
   lethe0010Archive,
   lethe0011Manifests,
   lethe0012Import,
+  lethe0013Seals,
 ];

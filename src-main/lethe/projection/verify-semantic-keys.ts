@@ -1,6 +1,7 @@
 import type { ProjectId } from '../../../src-preload/contract/ids.ts';
 import { checking, type Findings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
+import { addKeys, type KeySum, keySumOf, noKeys } from '../rules/key-sums.ts';
 import { seqOf } from '../rules/numbers.ts';
 import { listSeqsBefore } from '../tables/changesets.ts';
 import {
@@ -38,7 +39,7 @@ export async function verifySemanticKeys(
     const [newest, oldest] = [seqs[0], seqs.at(-1)];
     if (newest === undefined || oldest === undefined) break;
     checking(findings, `changesets numbered ${oldest} to ${newest}`, () => {
-      given += read((db) => verifyStates(db, projectId, oldest - 1, newest, findings));
+      given += read((db) => verifyStateKeys(db, projectId, oldest - 1, newest, findings)).count;
     });
     before = oldest;
     await pause();
@@ -72,16 +73,25 @@ async function eachPage(
   }
 }
 
-/** Each state is found by each of its keys, and by none that a later op gave it. Answers how many rows the states account for. */
-function verifyStates(db: ReadableDb, projectId: ProjectId, after: number, upTo: number, findings: Findings): number {
+/**
+ * Each state that the changesets with `after` < number ≤ `upTo` made is found by each of its keys, and by none that a later op gave it.
+ * Answers the sum of the rows that those states account for.
+ */
+export function verifyStateKeys(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: number,
+  upTo: number,
+  findings: Findings,
+): KeySum {
   const payloadOf = openPayloads(db);
-  let given = 0;
+  let given = noKeys;
   for (const { memory, op } of listStatesMadeBy(db, projectId, after, upTo)) {
     for (const key of keyNumbersOf(projectId, loadVersion(db, op, payloadOf), payloadOf)) {
       const stored = findSemanticKey(db, key, memory);
       if (stored === undefined || stored.op > op)
         findings.add(whereOf(db, memory, op), 'the index does not find it by what it is compared by');
-      else if (stored.op === op) given += 1;
+      else if (stored.op === op) given = addKeys(given, keySumOf(stored));
     }
   }
   return given;

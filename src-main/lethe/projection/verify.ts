@@ -45,7 +45,14 @@ export async function verifyProjection(
   const history = new Map<number, ReplayedChangeset>();
   const replays = openReplay(history);
   for (let after = 0; ; ) {
-    const last = read((db) => verifyRows(db, projectId, after, { history, replays }, findings, options));
+    const taking = {
+      limit: changesetsPerChunk,
+      take: (seq: number, changeset: ReplayedChangeset) => {
+        history.set(seq, changeset);
+        replays.take(seq);
+      },
+    };
+    const last = read((db) => verifyProjectionRows(db, projectId, after, findings, { ...taking, options }));
     if (last === undefined) break;
     after = last;
     await pause();
@@ -54,16 +61,26 @@ export async function verifyProjection(
     await verifyHead(read, projectId, { history, replays, head }, findings, pause);
 }
 
-/** Verifies the rows of the next changesets and takes them into the replay; undefined when there are none. */
-function verifyRows(
+/** How the rows of some changesets are verified. */
+export interface RowsOptions {
+  /** Changesets at most. */
+  readonly limit: number;
+  /** The last number to look at. */
+  readonly upTo?: number;
+  /** Takes each changeset, for a replay. */
+  readonly take?: (seq: number, changeset: ReplayedChangeset) => void;
+  readonly options?: PageOptions;
+}
+
+/** Compares the rows that the index holds of the next changesets with what their ops and parents make of them; undefined when there are none. */
+export function verifyProjectionRows(
   db: ReadableDb,
   projectId: ProjectId,
   after: number,
-  { history, replays }: { readonly history: Map<number, ReplayedChangeset>; readonly replays: Replay },
   findings: Findings,
-  options: PageOptions,
+  { limit, upTo = Number.MAX_SAFE_INTEGER, take, options = defaultPageOptions }: RowsOptions,
 ): number | undefined {
-  const rows = listChangesetRowsAfter(db, projectId, after, changesetsPerChunk);
+  const rows = listChangesetRowsAfter(db, projectId, after, limit, upTo);
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const parents = Map.groupBy(listParentsOfRange(db, first.seq, last.seq), (parent) => parent.seq);
@@ -77,12 +94,11 @@ function verifyRows(
       };
       const report = (problem: string): void => findings.add(where, problem);
       if (row.idempotency_key === legacyRootKey) {
-        history.set(row.seq, { ...changeset, baseline: verifyBaselineRows(db, row, report, options) });
-        replays.take(row.seq);
+        const baseline = verifyBaselineRows(db, row, report, options);
+        take?.(row.seq, { ...changeset, baseline });
         return;
       }
-      history.set(row.seq, changeset);
-      replays.take(row.seq);
+      take?.(row.seq, changeset);
       verifyChangesetRows(db, row, changeset, report, options);
     });
   }

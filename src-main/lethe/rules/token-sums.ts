@@ -21,16 +21,16 @@ export function openTokenSums(): TokenSums {
       let one = 0;
       let other = 0;
       for (const token of tokens) {
-        one = (one + hash(token, 0x811c9dc5)) | 0;
-        other = (other + hash(token, 0x2f0b4c47)) | 0;
+        const hashes = tokenHashes(token);
+        one = (one + hashes.one) | 0;
+        other = (other + hashes.other) | 0;
       }
       versions.push(version);
       ones.push(one);
       others.push(other);
     },
     take: (token, taken) => {
-      const one = hash(token, 0x811c9dc5);
-      const other = hash(token, 0x2f0b4c47);
+      const { one, other } = tokenHashes(token);
       const unknown: number[] = [];
       let from = 0;
       for (const version of taken) {
@@ -46,6 +46,37 @@ export function openTokenSums(): TokenSums {
     },
     unequal: () => versions.filter((_, at) => ones[at] !== 0 || others[at] !== 0),
   };
+}
+
+const seeds = { one: 0x811c9dc5, other: 0x2f0b4c47 } as const;
+
+/** The two hashes of a token. */
+export interface TokenHashes {
+  readonly one: number;
+  readonly other: number;
+}
+
+/** The two hashes of a token. */
+export function tokenHashes(token: string): TokenHashes {
+  return { one: hash(token, seeds.one), other: hash(token, seeds.other) };
+}
+
+/** The same of a token that is there as UTF-8, most of which is ASCII and need not become a text. */
+export function tokenHashesOfBytes(
+  bytes: Uint8Array,
+  from: number,
+  below: number,
+  decode: (bytes: Uint8Array) => string,
+): TokenHashes {
+  let one: number = seeds.one;
+  let other: number = seeds.other;
+  for (let at = from; at < below; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte >= 0x80) return tokenHashes(decode(bytes.subarray(from, below)));
+    one = Math.imul(one ^ byte, 0x01000193);
+    other = Math.imul(other ^ byte, 0x01000193);
+  }
+  return { one: mixed(one), other: mixed(other) };
 }
 
 /** Where the version stands among ascending ones, or would: at `from` or after it. */
@@ -64,7 +95,11 @@ function findFrom(versions: readonly number[], version: number, from: number): n
 function hash(text: string, seed: number): number {
   let value = seed;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  return mixed(value);
+}
+
+function mixed(hashed: number): number {
+  let value = Math.imul(hashed ^ (hashed >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
   return value ^ (value >>> 16);
 }

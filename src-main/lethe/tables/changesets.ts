@@ -100,18 +100,19 @@ export function listChangesetRowsBefore(
     .all(projectId, before, limit);
 }
 
-/** Changesets of a project with numbers above `after`, oldest first, at most `limit`. */
+/** Changesets of a project with `after` < number ≤ `upTo`, oldest first, at most `limit`. */
 export function listChangesetRowsAfter(
   db: ReadableDb,
   projectId: ProjectId,
   after: number,
   limit: number,
+  upTo: number = Number.MAX_SAFE_INTEGER,
 ): readonly ChangesetRow[] {
   return db
-    .query<[string, number, number], ChangesetRow>(
-      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?`,
+    .query<[string, number, number, number], ChangesetRow>(
+      `SELECT ${shownColumns} FROM ${changesets} WHERE project_id = +? AND seq > +? AND seq <= +? ORDER BY seq LIMIT +?`,
     )
-    .all(projectId, after, limit);
+    .all(projectId, after, upTo, limit);
 }
 
 /** Numbers of a project's changesets below `before`, newest first, at most `limit`. */
@@ -122,6 +123,22 @@ export function listSeqsBefore(db: ReadableDb, projectId: ProjectId, before: num
     )
     .all(projectId, before, limit)
     .map((row) => row.seq);
+}
+
+/** A changeset's number, and what says how much is behind it. */
+export interface SeqRow {
+  readonly seq: number;
+  readonly op_count: number;
+  readonly is_root: number;
+}
+
+/** Numbers of a project's changesets above `after`, oldest first, at most `limit`. */
+export function listSeqsAfter(db: ReadableDb, projectId: ProjectId, after: number, limit: number): readonly SeqRow[] {
+  return db
+    .query<[string, number, number], SeqRow>(
+      'SELECT seq, op_count, is_root FROM memory_changesets WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?',
+    )
+    .all(projectId, after, limit);
 }
 
 /** How many changesets a project has. */

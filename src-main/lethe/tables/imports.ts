@@ -122,6 +122,15 @@ export function findImportedChangeset(db: ReadableDb, seq: number): ImportedChan
     .get(seq);
 }
 
+/** The marks of the changesets numbered `from` to `upTo` that came from files. */
+export function listImportedChangesets(db: ReadableDb, from: number, upTo: number): readonly ImportedChangesetRow[] {
+  return db
+    .query<[number, number], ImportedChangesetRow>(
+      `SELECT ${changesetColumns} FROM memory_imported_changesets WHERE changeset BETWEEN +? AND +? ORDER BY changeset`,
+    )
+    .all(from, upTo);
+}
+
 /** Marks a changeset as one that came from a file. */
 export function insertImportedChangeset(db: WritableDb, row: ImportedChangesetRow): void {
   db.command<(string | number | null)[]>(

@@ -62,11 +62,57 @@ export function findFirstMove(db: ReadableDb, projectId: ProjectId, refName: str
     .get(projectId, refName);
 }
 
-/** Moves of every ref and project with numbers above `after`, oldest first, at most `limit`. */
-export function listMovesAfter(db: ReadableDb, after: number, limit: number): readonly RefMoveRow[] {
+/** Moves of every ref and project with `after` < number ≤ `upTo`, oldest first, at most `limit`. */
+export function listMovesAfter(
+  db: ReadableDb,
+  after: number,
+  limit: number,
+  upTo: number = Number.MAX_SAFE_INTEGER,
+): readonly RefMoveRow[] {
   return db
-    .query<[number, number], RefMoveRow>(`SELECT ${columns} FROM memory_ref_moves WHERE seq > +? ORDER BY seq LIMIT +?`)
-    .all(after, limit);
+    .query<[number, number, number], RefMoveRow>(
+      `SELECT ${columns} FROM memory_ref_moves WHERE seq > +? AND seq <= +? ORDER BY seq LIMIT +?`,
+    )
+    .all(after, upTo, limit);
+}
+
+/** Numbers of a project's moves above `after`, oldest first, at most `limit`. Passes over those of others in between. */
+export function listMoveSeqsAfter(db: ReadableDb, projectId: string, after: number, limit: number): readonly number[] {
+  return db
+    .query<[number, string, number], { seq: number }>(
+      'SELECT seq FROM memory_ref_moves WHERE seq > +? AND +project_id = +? ORDER BY seq LIMIT +?',
+    )
+    .all(after, projectId, limit)
+    .map((row) => row.seq);
+}
+
+/** How many moves of all projects there are with `after` < number ≤ `upTo`. */
+export function countMoves(db: ReadableDb, after: number, upTo: number): number {
+  return (
+    db
+      .query<[number, number], { count: number }>(
+        'SELECT count(*) AS count FROM memory_ref_moves WHERE seq > +? AND seq <= +?',
+      )
+      .get(after, upTo)?.count ?? 0
+  );
+}
+
+/** The newest move of a ref with a number not above `upTo`; passes over those above. */
+export function findMoveUpTo(db: ReadableDb, projectId: string, refName: string, upTo: number): RefMoveRow | undefined {
+  return db
+    .query<[string, string, number], RefMoveRow>(
+      `SELECT ${columns} FROM memory_ref_moves WHERE project_id = +? AND ref_name = +? AND seq <= +? ORDER BY epoch DESC, moved_ms DESC, seq DESC LIMIT 1`,
+    )
+    .get(projectId, refName, upTo);
+}
+
+/** The next name of a ref of the project that any move speaks of: one seek. */
+export function findNextMovedRef(db: ReadableDb, projectId: string, after: string): string | undefined {
+  return db
+    .query<[string, string], { ref_name: string }>(
+      'SELECT ref_name FROM memory_ref_moves WHERE project_id = +? AND ref_name > +? ORDER BY ref_name LIMIT 1',
+    )
+    .get(projectId, after)?.ref_name;
 }
 
 /** The number that the next move will have. */

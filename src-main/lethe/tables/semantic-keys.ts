@@ -1,4 +1,5 @@
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import { addKeys, type KeySum, noKeys, keyPrimes as primes } from '../rules/key-sums.ts';
 
 /** A memory that had a state with a semantic key: `op` is the first op that made one. */
 export interface SemanticKeyRow {
@@ -32,6 +33,12 @@ export const semanticKeyQueries = {
     CROSS JOIN memory_touches t INDEXED BY memory_touches_by_chain
       ON t.chain = at.chain AND t.key BETWEEN c.seq * 65536 AND c.seq * 65536 + 65535
     WHERE c.project_id = +? AND c.seq > +? AND c.seq <= +? AND t.version = t.key`,
+  boundary: 'SELECT key FROM memory_semantic_keys WHERE key > +? ORDER BY key LIMIT 1 OFFSET +?',
+  sum: `SELECT count(*) AS count,
+      sum(((s.key % ${primes.key}) * ((s.memory * 31 + s.op * 17) % ${primes.place}) + s.key) % ${primes.product}) AS product,
+      sum(s.key % ${primes.key} + s.memory % ${primes.place} + s.op % ${primes.product}) AS plain
+    FROM memory_semantic_keys s LEFT JOIN memory_changesets c ON c.seq = s.op >> 16
+    WHERE s.key > +? AND s.key <= +? AND (c.project_id = +? OR c.seq IS NULL)`,
 } as const;
 
 /** Memories below a number that ever had a key, newest first. */
@@ -76,6 +83,24 @@ export function listMadeStates(
 /** The states that changesets of a project with `after` < number ≤ `upTo` made. */
 export function listStatesMadeBy(db: ReadableDb, projectId: string, after: number, upTo: number): readonly MadeState[] {
   return db.query<[string, number, number], MadeState>(semanticKeyQueries.madeBy).all(projectId, after, upTo);
+}
+
+/** The greatest key of a page that starts after a key, and that many rows or those of a key more; the greatest there can be at the end. */
+export function findKeyBoundary(db: ReadableDb, after: number, rows: number): number {
+  return (
+    db.query<[number, number], { key: number }>(semanticKeyQueries.boundary).get(after, rows)?.key ??
+    Number.MAX_SAFE_INTEGER
+  );
+}
+
+/** The sum of the rows with `after` < key ≤ `upTo` whose ops are of the project, or of no changeset that there is. */
+export function readKeySum(db: ReadableDb, projectId: string, after: number, upTo: number): KeySum {
+  const row = db
+    .query<[number, number, string], { count: number; product: number | null; plain: number | null }>(
+      semanticKeyQueries.sum,
+    )
+    .get(after, upTo, projectId);
+  return addKeys(noKeys, { count: row?.count ?? 0, product: row?.product ?? 0, plain: row?.plain ?? 0 });
 }
 
 /** Keeps that a memory has a key from an op on; the first op that gave it stands. */

@@ -18,11 +18,11 @@ import { findManifestRow } from '../tables/manifests.ts';
 import { listOpRows, type OpRow } from '../tables/ops.ts';
 import { verifyImportedMark } from './imports.ts';
 
-const rowsPerChunk = 250;
+const rowsPerChunk = 256;
 const opsPerChunk = 1_000;
 
 /** A changeset with everything that belongs to it, as it is stored. */
-interface Stored {
+export interface StoredChangeset {
   readonly row: ChangesetRow;
   readonly parents: readonly ParentRow[];
   readonly ops: readonly OpRow[];
@@ -32,25 +32,37 @@ interface Stored {
 /**
  * Verifies the next changesets of a project above the number `after`: parents, ops, payloads, evidence, every digest and
  * every derived column. Answers the last number looked at and how many were, none when there are no more.
+ * @param upTo the last number to look at
  */
 export function verifyChangesets(
   db: ReadableDb,
   projectId: ProjectId,
   after: number,
   findings: Findings,
+  upTo: number = Number.MAX_SAFE_INTEGER,
 ): { readonly last: number; readonly count: number } {
-  const rows = boundOps(listChangesetRowsAfter(db, projectId, after, rowsPerChunk));
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) return { last: after, count: 0 };
-  const isDense = last.seq - first.seq < rowsPerChunk * 4;
-  const whole = isDense
-    ? readStored(db, rows, first.seq, last.seq)
-    : rows.flatMap((row) => readStored(db, [row], row.seq, row.seq));
+  const whole = readChangesets(db, projectId, after, upTo);
   for (const stored of whole) {
     const where = `changeset ${stored.row.changeset_id}`;
     checking(findings, where, () => verifyChangeset(db, stored, (problem) => findings.add(where, problem)));
   }
-  return { last: last.seq, count: rows.length };
+  return { last: whole.at(-1)?.row.seq ?? after, count: whole.length };
+}
+
+/** Reads the next changesets of a project with `after` < number ≤ `upTo`, each whole: a bounded number of rows and ops, none at the end. */
+export function readChangesets(
+  db: ReadableDb,
+  projectId: ProjectId,
+  after: number,
+  upTo: number,
+): readonly StoredChangeset[] {
+  const rows = boundOps(listChangesetRowsAfter(db, projectId, after, rowsPerChunk, upTo));
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const isDense = last.seq - first.seq < rowsPerChunk * 4;
+  return isDense
+    ? readStored(db, rows, first.seq, last.seq)
+    : rows.flatMap((row) => readStored(db, [row], row.seq, row.seq));
 }
 
 /** As many of the rows as have a bounded number of ops together, at least one. */
@@ -63,7 +75,12 @@ function boundOps(rows: readonly ChangesetRow[]): readonly ChangesetRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-function readStored(db: ReadableDb, rows: readonly ChangesetRow[], from: number, upto: number): readonly Stored[] {
+function readStored(
+  db: ReadableDb,
+  rows: readonly ChangesetRow[],
+  from: number,
+  upto: number,
+): readonly StoredChangeset[] {
   const parents = Map.groupBy(listParentsOfRange(db, from, upto), (parent) => parent.seq);
   const ops = Map.groupBy(listOpRows(db, from, upto), (op) => seqOf(op.op));
   const attestations = Map.groupBy(listAttestationRows(db, from, upto), (entry) => entry.seq);
@@ -77,7 +94,7 @@ function readStored(db: ReadableDb, rows: readonly ChangesetRow[], from: number,
 
 type Report = (problem: string) => void;
 
-function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
+function verifyChangeset(db: ReadableDb, stored: StoredChangeset, report: Report): void {
   const { row, parents, ops } = stored;
   const digested = digestedChangeset(row, stored);
   if (digested === undefined) {
@@ -105,13 +122,13 @@ function verifyChangeset(db: ReadableDb, stored: Stored, report: Report): void {
 }
 
 /** Whether each list of the changeset is numbered from 0 on. */
-function isInPlace({ parents, attestations }: Stored): boolean {
+function isInPlace({ parents, attestations }: StoredChangeset): boolean {
   const lists = [parents, ...Map.groupBy(attestations, (entry) => entry.list).values()];
   return lists.every((list) => list.every((entry, index) => entry.position === index));
 }
 
 /** Whether every stored JSON text is, byte for byte, the plain encoding of what it says. */
-function isStoredPlain(stored: Stored, digested: NonNullable<ReturnType<typeof digestedChangeset>>): boolean {
+function isStoredPlain(stored: StoredChangeset, digested: NonNullable<ReturnType<typeof digestedChangeset>>): boolean {
   const payloads = stored.ops.flatMap((op) => op.body ?? []);
   const values = digested.ops.flatMap((op) => op.payload ?? []);
   const texts = [...payloads, ...stored.attestations.map((entry) => entry.body)];
@@ -123,7 +140,7 @@ function isStoredPlain(stored: Stored, digested: NonNullable<ReturnType<typeof d
 /** The request digest is that of the commit which made the row; the root has none, and is the only one under its key. */
 function verifyRequest(
   db: ReadableDb,
-  stored: Stored,
+  stored: StoredChangeset,
   digested: NonNullable<ReturnType<typeof digestedChangeset>>,
   report: Report,
 ): void {

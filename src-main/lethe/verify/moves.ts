@@ -2,13 +2,22 @@ import type { Ref } from '../../../src-preload/contract/changeset.ts';
 import { mainRefName, type ProjectId } from '../../../src-preload/contract/ids.ts';
 import { checking, type Findings } from '../../base/findings.ts';
 import { type BackgroundVerifier, createBackgroundVerifier, headMoveBytes } from '../../canonical/signature.ts';
+import { compareUtf8 } from '../../canonical/text.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
 import { openSight, type Sight, sees } from '../projection/sight.ts';
 import { advanceCause, epochAfter, moveCauses } from '../ref-move.ts';
 import { isProtectedName } from '../refs.ts';
 import { findAdvanceOfMove } from '../tables/advances.ts';
 import { type ChangesetRow, findChangesetRow } from '../tables/changesets.ts';
-import { listHeadKeys, listMovesAfter, type RefMoveRow } from '../tables/ref-moves.ts';
+import {
+  findFirstMove,
+  findMoveBySeq,
+  findMoveUpTo,
+  findNextMovedRef,
+  listHeadKeys,
+  listMovesAfter,
+  type RefMoveRow,
+} from '../tables/ref-moves.ts';
 import { findRef, listRefs } from '../tables/refs.ts';
 
 const movesPerChunk = 200;
@@ -30,6 +39,8 @@ export interface MoveWalk {
   readonly refs: Map<string, RefMoves>;
   /** The last move number that was looked at. */
   readonly after: number;
+  /** Up to here the moves of refs that are not among `refs` are read back when they are needed. */
+  readonly passedThrough: number;
 }
 
 /** A page of moves: where the walk stands, and their signatures, which are verified in the background. */
@@ -50,12 +61,24 @@ export function openMoveWalk(db: ReadableDb, projectId: ProjectId): MoveWalk {
     firstSeq: key.first_seq,
     verify: createBackgroundVerifier(key.public_key),
   }));
-  return { projectId, keys, refs: new Map(), after: 0 };
+  return { projectId, keys, refs: new Map(), after: 0, passedThrough: 0 };
 }
 
-/** Verifies the next moves: numbers without a gap, and for the project's own all that their rows say. Undefined at the end. */
-export function verifyMoves(db: ReadableDb, walk: MoveWalk): MovePage | undefined {
-  const moves = listMovesAfter(db, walk.after, movesPerChunk);
+/** Goes on behind moves that need not be looked at one by one. */
+export function passMoves(walk: MoveWalk, through: number): MoveWalk {
+  return { ...walk, refs: new Map(), after: through, passedThrough: through };
+}
+
+/**
+ * Verifies the next moves: numbers without a gap, and for the project's own all that their rows say. Undefined at the end.
+ * @param upTo the last number to look at
+ */
+export function verifyMoves(
+  db: ReadableDb,
+  walk: MoveWalk,
+  upTo: number = Number.MAX_SAFE_INTEGER,
+): MovePage | undefined {
+  const moves = listMovesAfter(db, walk.after, movesPerChunk, upTo);
   const sight = openSight(db);
   const found: Promise<readonly Found[]>[] = [];
   let after = walk.after;
@@ -77,17 +100,28 @@ function verifyOne(sight: Sight, walk: MoveWalk, move: RefMoveRow): Promise<read
   const where = `ref move ${move.seq} of ${move.ref_name}`;
   const found: Found[] = [];
   const report = (problem: string): void => void found.push({ where, problem });
-  const before = walk.refs.get(move.ref_name);
+  let before: RefMoves | undefined;
   let headSeq: number | undefined;
   let signature = Promise.resolve(false);
   checking({ add: (_, problem) => report(problem) }, where, () => {
     signature = verifySignature(walk, move);
+    before = findMoves(sight.db, walk, move.ref_name);
     const to = findChangesetRow(sight.db, move.to_head);
     headSeq = to?.seq;
     verifyMove(sight, move, before, to, report);
   });
   walk.refs.set(move.ref_name, { first: before?.first ?? move, last: move, headSeq });
   return signature.then((holds) => (holds ? found : [{ where, problem: 'its signature does not verify' }, ...found]));
+}
+
+/** What the moves of a ref said so far. */
+function findMoves(db: ReadableDb, walk: MoveWalk, refName: string): RefMoves | undefined {
+  const known = walk.refs.get(refName);
+  if (known !== undefined || walk.passedThrough === 0) return known;
+  const last = findMoveUpTo(db, walk.projectId, refName, walk.passedThrough);
+  const first = findFirstMove(db, walk.projectId, refName);
+  if (first === undefined || last === undefined) return undefined;
+  return { first, last, headSeq: findChangesetRow(db, last.to_head)?.seq };
 }
 
 function verifySignature(walk: MoveWalk, move: RefMoveRow): Promise<boolean> {
@@ -169,7 +203,7 @@ export function verifyRefs(db: ReadableDb, walk: MoveWalk, after: string, findin
   const refs = listRefs(db, walk.projectId, after, refsPerChunk, 'all');
   for (const { ref } of refs) {
     const where = `ref ${ref.ref_name}`;
-    const moves = walk.refs.get(ref.ref_name);
+    const moves = findMoves(db, walk, ref.ref_name);
     if (moves === undefined) findings.add(where, 'no signed move leads to it');
     else verifyRef(ref, moves.first, moves.last, (problem) => findings.add(where, problem));
   }
@@ -188,7 +222,42 @@ function verifyRef(ref: Ref, first: RefMoveRow, last: RefMoveRow, report: Report
 
 /** Reports refs that moves speak of and the store does not have, and a project without its main ref. */
 export function verifyRefsExist(db: ReadableDb, walk: MoveWalk, findings: Findings): void {
-  for (const name of [mainRefName, ...walk.refs.keys()]) {
+  const report = (name: string): void => {
     if (findRef(db, walk.projectId, name) === undefined) findings.add(`ref ${name}`, 'it is missing');
+  };
+  report(mainRefName);
+  for (let after = ''; ; ) {
+    const name = findNextMovedRef(db, walk.projectId, after);
+    if (name === undefined || compareUtf8(name, after) <= 0) return;
+    if (name !== mainRefName) report(name);
+    after = name;
+  }
+}
+
+/** A head key with the moves on both sides of where it begins. */
+interface KeyStart {
+  readonly firstSeq: number;
+  readonly move: RefMoveRow | undefined;
+  readonly before: RefMoveRow | undefined;
+}
+
+/** Where each head key begins, for `verifyKeyStarts`. */
+export function listKeyStarts(db: ReadableDb, walk: MoveWalk): readonly KeyStart[] {
+  return walk.keys.map(({ firstSeq }) => ({
+    firstSeq,
+    move: findMoveBySeq(db, firstSeq),
+    before: findMoveBySeq(db, firstSeq - 1),
+  }));
+}
+
+/**
+ * Each head key signed the first of its moves, and its predecessor the one before (`L308`): moves that a seal stands for are not
+ * asked for their keys.
+ */
+export async function verifyKeyStarts(walk: MoveWalk, starts: readonly KeyStart[], findings: Findings): Promise<void> {
+  for (const [index, { firstSeq, move, before }] of starts.entries()) {
+    const isNext = index === 0 ? firstSeq === 1 : before !== undefined && (await verifySignature(walk, before));
+    if (!isNext || move === undefined || !(await verifySignature(walk, move)))
+      findings.add(`head key of ref move ${firstSeq}`, 'it did not sign that move, or already the one before');
   }
 }

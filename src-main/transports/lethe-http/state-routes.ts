@@ -64,7 +64,10 @@ export function stateRoutes(deps: RouteDeps): readonly Route[] {
       method: 'GET',
       pattern: '/memory/{project}/verify',
       unhurried: true,
-      answer: async (asked) => json(encodeReport(await lethe.verifyChain(asProject(param(asked, 'project'))))),
+      answer: async (asked) => {
+        const isFull = queryFlag(asked, 'full');
+        return json(encodeReport(await lethe.verifyChain(asProject(param(asked, 'project')), undefined, { isFull })));
+      },
     },
   ];
 }

@@ -129,9 +129,9 @@ export const ownerCommands = [
     name: 'store.verify_chain',
     title: 'Verify the history of a project',
     description:
-      'Recomputes every digest, chain and signature of the project and compares the derived index; names what does not hold.',
+      'Recomputes every digest and the chain of the project, and compares moves of refs and derived indexes with the seals of earlier verifications, or verifies them from scratch; names what does not hold. `full` trusts no seal.',
     mutates: false,
-    input: z.strictObject({ project: projectIdSchema }),
+    input: z.strictObject({ project: projectIdSchema, full: z.boolean().optional() }),
     output: verifyReportSchema,
   }),
   ownerCommand({
