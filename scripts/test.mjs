@@ -88,8 +88,9 @@ const installed = await have('set-up', async () => {
 });
 
 if (installed) {
+  // Where there is no browser it is fetched beside everything else: only the journeys need one.
   let chromium = '';
-  const hasBrowser = await have('a browser for the journeys', async () => {
+  const browser = have('a browser for the journeys', async () => {
     chromium = (await ensureChromium()) ?? '';
     return chromium !== '';
   });
@@ -100,9 +101,8 @@ if (installed) {
     await setUp({ electron: false, retryElectron: false, build: true });
     return true;
   });
-  const env = hasBrowser ? { ...childEnv(), CHROMIUM_PATH: chromium } : childEnv();
-  await tests('unit', ['unit', 'architecture'], env);
-  if (isBuilt && hasBrowser) await tests('journey', ['journeys'], env);
+  await tests('unit', ['unit', 'architecture'], childEnv());
+  if ((await browser) && isBuilt) await tests('journey', ['journeys'], { ...childEnv(), CHROMIUM_PATH: chromium });
   else say('the journeys were not run: they need the build and a browser.');
 }
 
