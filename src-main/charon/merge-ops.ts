@@ -24,29 +24,31 @@ export async function writeOps(context: CharonContext, now: ProposalNow): Promis
       .flatMap(({ plan }) => (plan.kind === 'ops' ? plan.ops : []))
       .map((op) => ({ ...op, payload: { ...op.payload, ...from } }));
   const replaced = found.resolutions.flatMap(({ plan }) => (plan.kind === 'ops' ? plan.replaced : []));
-  return numbered([...settling(true), ...copyPicks(picks, new Set(replaced)), ...settling(false)], 0);
+  return numbered([...settling(true), ...keptPicks(picks, new Set(replaced)).map(copyOf), ...settling(false)], 0);
 }
 
 /**
- * Picked ops as they are copied: a memory that one makes keeps its id, and every one says where it is from. Those on
- * memories that a resolution stands for are left out, with those that build on what they would have made.
+ * The picked ops that are copied: those on memories that a resolution stands for are left out, with those that build on what
+ * they would have made.
  */
-export function copyPicks(picks: readonly PickedOp[], replaced: ReadonlySet<string>): readonly PlannedOp[] {
+export function keptPicks(picks: readonly PickedOp[], replaced: ReadonlySet<string>): readonly PickedOp[] {
   const absent = new Set<string>();
-  const copies: PlannedOp[] = [];
-  for (const { changeset, op } of picks) {
+  return picks.filter(({ changeset, op }) => {
     const made = findMadeMemory(changeset.changeset_id, op);
     const touched = findTouchedMemory(op) ?? made;
-    if (replaced.has(touched ?? '') || listNeededMemories(op).some((id) => absent.has(id))) {
-      if (made !== undefined) absent.add(made);
-      continue;
-    }
-    const { ordinal: _ordinal, ...rest } = op;
-    copies.push({
-      ...rest,
-      ...(made === undefined ? {} : { resulting_event_id: made }),
-      payload: { ...op.payload, cherrypicked_from: changeset.changeset_id },
-    });
-  }
-  return copies;
+    const isLeftOut = replaced.has(touched ?? '') || listNeededMemories(op).some((id) => absent.has(id));
+    if (isLeftOut && made !== undefined) absent.add(made);
+    return !isLeftOut;
+  });
+}
+
+/** A picked op as it is copied: a memory that it makes keeps its id, and it says where it is from. */
+function copyOf({ changeset, op }: PickedOp): PlannedOp {
+  const made = findMadeMemory(changeset.changeset_id, op);
+  const { ordinal: _ordinal, ...rest } = op;
+  return {
+    ...rest,
+    ...(made === undefined ? {} : { resulting_event_id: made }),
+    payload: { ...op.payload, cherrypicked_from: changeset.changeset_id },
+  };
 }

@@ -8,10 +8,11 @@ import type { Caller, MergeResult } from './api.ts';
 import { afterChores } from './chores.ts';
 import { listUnresolved, toResolution } from './conflicts-now.ts';
 import { type CharonContext, requireWritable, write } from './context.ts';
+import { findLostEnd } from './lost-ends.ts';
 import { releaseContained, settleConflicts } from './merge-conflicts.ts';
 import { writeOps } from './merge-ops.ts';
 import { completeMerge, settleMerge } from './merge-settle.ts';
-import { listAuthors } from './picks.ts';
+import { listAuthors, retiredEnd } from './picks.ts';
 import { readMergePreview } from './preview.ts';
 import { deriveNow, getStoredProposal, lookAt, type ProposalNow } from './proposal-now.ts';
 import { findReplay, type KeyedRequest } from './replays.ts';
@@ -65,6 +66,8 @@ async function decideAndMerge(
   });
   const unresolved = listUnresolved(now.found);
   if (unresolved.length > 0) throw openConflicts(unresolved);
+  const lost = await findLostEnd(context, now);
+  if (lost !== undefined) throw retiredEnd(lost);
   return runAttempt(context, { caller, now, authors, selfMerge, shape, request });
 }
 

@@ -86,6 +86,21 @@ async function namesOfAuthor({ store }: CharonContext, changeset: Changeset): Pr
   return brought.filter((name) => name === author || name === `imported:${author}`);
 }
 
+/** A picked op as it is named in a proposal. */
+export function selectedOf({ changeset, op }: PickedOp): SelectedOp {
+  return { changeset_id: changeset.changeset_id, ordinal: op.ordinal };
+}
+
+/** The refusal of an op that leads to a memory which the target has retired. */
+export function retiredEnd(pick: PickedOp): Fault {
+  const op = selectedOf(pick);
+  return new Fault(
+    'INPUT_INVALID',
+    `selected_ops: ${nameOfPick(op)} leads to a memory that the target has retired. Propose the others without it.`,
+    { field: 'selected_ops', op },
+  );
+}
+
 /** How an op is called where it is refused. */
 export function nameOfPick({ changeset_id: changesetId, ordinal }: SelectedOp): string {
   return `op ${ordinal} of changeset ${changesetId}`;

@@ -4,7 +4,8 @@ import { changePreviewMax, listLimitMax } from '../../src-preload/contract/limit
 import type { MergePreview, ProposalPreview } from '../../src-preload/contract/proposal.ts';
 import { detect } from './conflicts-now.ts';
 import type { CharonContext } from './context.ts';
-import { listMissingPicks } from './picks.ts';
+import { findLostEnd } from './lost-ends.ts';
+import { listMissingPicks, selectedOf } from './picks.ts';
 import { readChanges } from './proposal-detail.ts';
 import type { ProposalNow } from './proposal-now.ts';
 
@@ -17,12 +18,14 @@ export async function previewProposal(context: CharonContext, now: ProposalNow):
   const before = new Set(
     isMoved ? (await detect(context, stored, stored.target_head)).map(({ conflict_key: key }) => key) : [],
   );
+  const lost = await findLostEnd(context, now);
   return {
     ...preview,
     strategy: strategyOf(preview, now),
     ...(await countChanges(context, now)),
     blocking_by_type: countTypes(blocking),
     target_moved: isMoved,
+    ...(lost === undefined ? {} : { lost_op: selectedOf(lost) }),
     new_conflicts: isMoved ? blocking.filter(({ conflict_key: key }) => !before.has(key)).length : 0,
   };
 }

@@ -3,7 +3,7 @@ import type { ChangesetId, ProjectId } from '../../src-preload/contract/ids.ts';
 import type { SelectedOp } from '../../src-preload/contract/proposal.ts';
 import { Fault } from '../base/fault.ts';
 import type { CharonContext } from './context.ts';
-import { nameOfPick, type PickedOp, readPicks } from './picks.ts';
+import { nameOfPick, type PickedOp, readPicks, retiredEnd, selectedOf } from './picks.ts';
 import { findMadeMemory, findTouchedMemory, listNeededMemories } from './rules/op-reach.ts';
 import { isLive } from './rules/resolution-writing.ts';
 
@@ -67,10 +67,7 @@ async function requireWhole(context: CharonContext, place: SelectionPlace, picks
       const there = await context.store.findMemory(place.projectId, memoryId, place.targetHead);
       if (there !== undefined) {
         if (touched.has(memoryId) || isLive(there)) continue;
-        throw refuse(
-          `selected_ops: ${nameOfPick(selectedOf(pick))} leads to a memory that the target has retired. Leave it out.`,
-          { op: selectedOf(pick) },
-        );
+        throw retiredEnd(pick);
       }
       const maker = await findMaker(context, place, memoryId);
       first ??= selectedOf(pick);
@@ -105,10 +102,6 @@ async function findMaker(
   const changeset = await context.store.findChangeset(memory.introduced_changeset_id);
   const op = changeset?.ops?.find((one) => findMadeMemory(changeset.changeset_id, one) === memoryId);
   return changeset === undefined || op === undefined ? undefined : selectedOf({ changeset, op });
-}
-
-function selectedOf({ changeset, op }: PickedOp): SelectedOp {
-  return { changeset_id: changeset.changeset_id, ordinal: op.ordinal };
 }
 
 function refuse(message: string, data: Readonly<Record<string, unknown>>): Fault {

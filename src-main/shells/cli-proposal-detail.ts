@@ -106,6 +106,8 @@ function textOf(value: unknown): string | undefined {
 function previewText({ preview, conflict_counts: counts }: ProposalDetail): string {
   if (preview === null) return 'closed';
   if (preview.strategy === 'nothing_to_merge') return 'nothing: the target contains it already';
+  if (preview.lost_op !== undefined)
+    return `not possible: op ${preview.lost_op.ordinal} of ${preview.lost_op.changeset_id} leads to a memory that the target has retired`;
   const moves = `${preview.strategy}, ${preview.proposal_ahead} changesets to bring in, target ${preview.target_ahead} ahead`;
   const isNew = preview.new_conflicts === 0 ? '' : `, ${preview.new_conflicts} of them new since it was filed`;
   return counts.unresolved === 0
