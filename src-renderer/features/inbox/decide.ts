@@ -64,6 +64,8 @@ function findObstacle(proposal: ProposalDetail): string | undefined {
   const { preview } = proposal;
   if (preview === null) return 'Cannot merge yet: what a merge would do is not known';
   if (preview.strategy === 'nothing_to_merge') return 'Nothing to merge: shared memory already holds all of it';
+  if (preview.lost_op !== undefined)
+    return 'Cannot merge: a picked change leads to a memory that main has retired; propose the others without it';
   const { unresolved } = proposal.conflict_counts;
   if (unresolved === 0) return undefined;
   const line = conflictLine(preview.blocking_by_type) ?? count(unresolved, 'conflict');

@@ -58,6 +58,16 @@ describe('the verdict line', () => {
     expect(line(preview({ strategy: 'nothing_to_merge' })).tone).toBe('blocked');
   });
 
+  test('a picked change that leads nowhere any more stands in the way, and no conflict does', () => {
+    const lost = preview({ lost_op: { changeset_id: ids.main, ordinal: 0 } });
+    expect(line(lost)).toEqual({
+      tone: 'blocked',
+      text: expect.stringMatching(/^Cannot merge: a picked change leads to/),
+    });
+    expect(buttons(lost).merge).toMatch(/propose the others without it\.$/);
+    expect(buttons(lost).reject).toBeNull();
+  });
+
   test('a stale approval asks for another look', () => {
     expect(line({ review_state: 'stale' })).toEqual({
       tone: 'wait',
