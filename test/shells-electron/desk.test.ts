@@ -221,6 +221,21 @@ describe('places', () => {
     expect(desk.placesSent()).toEqual([`/inbox/${id}`]);
   });
 
+  test('E30 the engine is told when a window listens, when it is gone, and anew when it starts again', async () => {
+    const desk = await ready({ platform: 'darwin' });
+    const told = (thread: number) =>
+      desk.threads[thread]?.heard.flatMap((message) => (message.kind === 'desk' ? [message.open] : []));
+    desk.thread.say({ kind: 'ready', doors });
+    expect(told(0)).toEqual([]);
+    desk.ipcMain.send(eventChannel('open'), messageFrom(desk.page()));
+    expect(told(0)).toEqual([true]);
+    desk.thread.emit('exit', 1);
+    desk.threads[1]?.say({ kind: 'ready', doors });
+    expect(told(1)).toEqual([true]);
+    desk.windows[0]?.emit('closed');
+    expect(told(1)).toEqual([true, false]);
+  });
+
   test('E17 after the window was closed, coming back opens a new one', async () => {
     const desk = await ready({ platform: 'darwin' });
     desk.windows[0]?.emit('closed');

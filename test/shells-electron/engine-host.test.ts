@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type EngineHost, hostEngine } from '../../src-main/shells/electron/engine-host.ts';
 import { systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import type { EngineState } from '../../src-preload/contract/bridge.ts';
-import { StandInKeychain } from '../support/electron-stand-in.ts';
+import { StandInKeychain } from '../support/keychain-stand-in.ts';
 
 const open: EngineHost[] = [];
 afterEach(async () => {

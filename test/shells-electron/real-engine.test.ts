@@ -7,7 +7,7 @@ import { type EngineHost, hostEngine } from '../../src-main/shells/electron/engi
 import { systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import type { EngineOptions } from '../../src-main/shells/engine-protocol.ts';
 import type { EngineState } from '../../src-preload/contract/bridge.ts';
-import { StandInKeychain } from '../support/electron-stand-in.ts';
+import { StandInKeychain } from '../support/keychain-stand-in.ts';
 
 let home = '';
 const open: EngineHost[] = [];

@@ -11,7 +11,7 @@ import { hostEngine } from '../../src-main/shells/electron/engine-host.ts';
 import { systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import type { EngineOptions } from '../../src-main/shells/engine-protocol.ts';
 import { sealingStops } from '../../src-preload/contract/key-words.ts';
-import { StandInKeychain } from '../support/electron-stand-in.ts';
+import { StandInKeychain } from '../support/keychain-stand-in.ts';
 import { runProgram } from '../support/spawn-charon.ts';
 import { tempFolder } from '../support/temp-home.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answerFrom, systemKeychain } from '../../src-main/shells/electron/system-keychain.ts';
 import { hostKeychain } from '../../src-main/shells/engine-keychain.ts';
-import { StandInKeychain } from '../support/electron-stand-in.ts';
+import { StandInKeychain } from '../support/keychain-stand-in.ts';
 
 /** The keychain as the engine has it: every question goes over the border and back. */
 function acrossTheBorder(storage: StandInKeychain, platform: NodeJS.Platform) {

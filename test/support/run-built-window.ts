@@ -18,6 +18,7 @@ const names = [
   'Menu',
   'nativeImage',
   'protocol',
+  'safeStorage',
   'session',
   'shell',
   'Tray',
@@ -50,6 +51,7 @@ const ask = (sender: unknown, name: string, input: unknown) =>
   made.ipcMain.invoke(requestChannel, messageFrom(sender), name, input);
 const projects = await ask(page, 'project.list', {});
 const created = await ask(page, 'principal.reconcile', { name: 'Scribe', profile: 'propose', project: 'notes' });
+const sealing = await ask(page, 'key.seal', {});
 const foreign = await ask({}, 'project.list', {});
 const served = await made.protocol.handlers.get('app')?.(new Request('app://desk/'));
 const states = page.sent.filter((sent) => sent.channel === eventChannel('state')).map((sent) => sent.args[0]);
@@ -60,5 +62,5 @@ while (made.app.calls.at(-1) !== 'quit') await new Promise((resolve) => setTimeo
 const html = (await served?.text()) ?? '';
 const policy = served?.headers.get('content-security-policy');
 process.stdout.write(
-  `${JSON.stringify({ projects, created, foreign, states, events, html, policy, calls: made.app.calls })}\n`,
+  `${JSON.stringify({ projects, created, sealing, foreign, states, events, html, policy, calls: made.app.calls })}\n`,
 );
