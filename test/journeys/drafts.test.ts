@@ -289,7 +289,6 @@ describe('drafts at the desk', () => {
     await serving.end('SIGTERM');
     const reading = await household.serve({ ownerPage: true, env: { CHARON_RECOVERY_READONLY: '1' } });
     const page = await DeskPage.open(z.string().parse(reading.owner));
-    await page.page.getByRole('dialog', { name: 'Done outside the desk since last time' }).press('Escape');
     await page.sees(/proposals? waiting$/);
     await page.page.evaluate((name) => {
       location.hash = `#/inbox/${name}`;
