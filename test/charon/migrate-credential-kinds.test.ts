@@ -12,7 +12,7 @@ import { type AuditHead, emptyHead, nextEntry } from '../../src-main/charon/rule
 import { updateAnchorState } from '../../src-main/charon/tables/anchor-state.ts';
 import { insertAuditEntry, listAuditEntries } from '../../src-main/charon/tables/audit-entries.ts';
 import { insertOpenIntent } from '../../src-main/charon/tables/open-intents.ts';
-import { connect } from '../../src-main/sqlite/driver.ts';
+import { type Connection, connect } from '../../src-main/sqlite/driver.ts';
 import { openStore } from '../../src-main/sqlite/open.ts';
 import { fakeClock, seededIds } from '../support/history-builder.ts';
 import { noStore, subject, testKeys } from './charon-world.ts';
@@ -58,6 +58,8 @@ test('C170 a ledger of the version before keeps every entry, hash and MAC, and t
   const path = join(folder, 'charon.db');
   const older = connect(path, { readOnly: false, mustExist: true });
   const stored = listAuditEntries(older, 10, undefined);
+  const besides = schemaBesides(older);
+  expect(besides.length).toBeGreaterThan(4);
   expect(() => insertAuditEntry(older, oauthAfter(stored[0]))).toThrow(/CHECK constraint failed/);
   older.close();
 
@@ -78,6 +80,7 @@ test('C170 a ledger of the version before keeps every entry, hash and MAC, and t
   const db = connect(path, { readOnly: false, mustExist: true });
   onTestFinished(() => db.close());
   expect(db.query('PRAGMA foreign_key_check').all()).toEqual([]);
+  expect(schemaBesides(db)).toEqual(besides);
   expect(db.query('SELECT seq FROM audit_open_intents').all()).toEqual([{ seq: 4 }]);
   expect(db.query('SELECT seq FROM audit_acts').all()).toEqual([{ seq: 2 }]);
   for (const refused of [
@@ -89,6 +92,16 @@ test('C170 a ledger of the version before keeps every entry, hash and MAC, and t
   ])
     expect(() => db.exec(refused), refused).toThrow(/immutable|stays|follows|FOREIGN KEY/);
 });
+
+/** Tables, indexes and triggers of the ledger that are made anew beside its entries, and everything that refers to those. */
+function schemaBesides(db: Connection): readonly string[] {
+  return db
+    .query<[], { sql: string }>(
+      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (sql LIKE '%audit_%' OR tbl_name LIKE 'audit_%') AND NOT (type = 'table' AND name = 'audit_entries') ORDER BY name",
+    )
+    .all()
+    .map(({ sql }) => sql.replaceAll(/\s+/g, ' '));
+}
 
 /** The next entry after one, of a kind that the version before did not know. */
 function oauthAfter(last: { readonly seq: number; readonly entry_hash: string } | undefined) {

@@ -5,6 +5,8 @@ import { resultBytes } from '../../src-main/commands/result-bytes.ts';
 import { callTool } from '../../src-main/transports/mcp-call.ts';
 import { type Cut, cutToFit, startOf } from '../../src-main/transports/mcp-cut.ts';
 import { toolRefusal } from '../../src-main/transports/mcp-result.ts';
+import { toolNameOf, toolsOf } from '../../src-main/transports/mcp-tools.ts';
+import { commandTable } from '../../src-preload/contract/commands/table.ts';
 import { resultBytesMax } from '../../src-preload/contract/limits.ts';
 import { sent, wholeOf } from './whole-answer.ts';
 
@@ -136,4 +138,12 @@ test('T171 a rest goes on while its answer stands; a changed answer is given ane
   const written = await call('memory_repo_init', { project: 'demo' });
   expect(written).toMatchObject({ cut: [{ path: '/text' }] });
   expect(written.rest_cursor).toBeUndefined();
+});
+
+test('T171 every tool that reads says that it takes a cursor, and no tool that writes does', () => {
+  for (const tool of toolsOf(commandTable)) {
+    const reads = commandTable.find(({ name }) => toolNameOf(name) === tool.name)?.mutates === false;
+    expect([tool.name, tool.inputSchema.properties?.cursor !== undefined]).toEqual([tool.name, reads]);
+    expect(tool.inputSchema.required ?? [], tool.name).not.toContain('cursor');
+  }
 });
