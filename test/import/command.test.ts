@@ -18,9 +18,11 @@ test('L283 what lands beside a project is proposed to its main, and merged like 
   expect(done.notes).toEqual([]);
   const kept = (await engine.entries()).filter(({ command }) => command === 'store.import').slice(-2);
   expect(kept.map(({ phase, door, outcome, object_ids: ids }) => [phase, door, outcome, ids.length])).toEqual([
-    ['intent', 'files', '', 1],
-    ['outcome', 'files', 'ok', 9],
+    ['intent', 'files', '', 2],
+    ['outcome', 'files', 'ok', 10],
   ]);
+  // How the act was confirmed comes first, as of every act of power.
+  expect(kept[0]?.object_ids[0]).toMatch(/off/);
   expect(JSON.stringify(kept)).not.toContain(file);
   const [proposed] = done.proposals;
   expect(proposed?.project).toBe('demo');

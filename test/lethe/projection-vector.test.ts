@@ -12,8 +12,8 @@ import {
 } from '../../src-main/lethe/rules/vector.ts';
 import { decodeNode, encodeNode } from '../../src-main/lethe/tables/vector-nodes.ts';
 
-/** Nodes in memory that count what is read and written. */
-function memoryNodes(): WritableVectorNodes & { reads: number; writes: number } {
+/** Nodes in memory that count what is read and written; each is taken to its stored form and back, unless they are very many. */
+function memoryNodes(isCoded = true): WritableVectorNodes & { reads: number; writes: number } {
   const stored: VectorNode[] = [];
   const nodes = {
     reads: 0,
@@ -26,7 +26,7 @@ function memoryNodes(): WritableVectorNodes & { reads: number; writes: number } 
     },
     write: (node: VectorNode): number => {
       nodes.writes += 1;
-      expect(decodeNode(encodeNode(node))).toEqual(node);
+      if (isCoded) expect(decodeNode(encodeNode(node))).toEqual(node);
       return stored.push(node);
     },
   };
@@ -131,7 +131,7 @@ describe('vectors against plain maps', () => {
   });
 
   test('L82 two vectors that differ in one of 30 000 chains are compared and united over a handful of nodes', () => {
-    const nodes = memoryNodes();
+    const nodes = memoryNodes(false);
     const base = build(
       nodes,
       undefined,
