@@ -118,7 +118,7 @@ function storedHash(context: CharonContext): string {
 export function confirmationUnverified(): Fault {
   return new Fault(
     'CONFIRMATION_UNVERIFIED',
-    'How acts of power are confirmed was altered in the files of this home, so no passphrase counts. Open the desk (npm start) and set it anew under Settings.',
+    'How acts of power are confirmed does not carry the MAC of this home, so no passphrase counts. Open the window of the desk and set it anew under Settings; if keys.json was lost, put it back first: charon keys restore.',
   );
 }
 

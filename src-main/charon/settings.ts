@@ -3,7 +3,7 @@ import type { WritableDb } from '../sqlite/driver.ts';
 import { type CharonContext, type CharonKeys, write } from './context.ts';
 import type { MacKey } from './rules/audit-entry.ts';
 import { settingMac, verifySetting } from './rules/setting-mac.ts';
-import { findSetting, listSettings, upsertSetting } from './tables/settings.ts';
+import { findSetting, listSettings, type SettingRow, upsertSetting } from './tables/settings.ts';
 
 /** The switches that matter for security, by the name that each is stored under. */
 type Switch = 'owner_self_merge' | 'ledger_open_registration' | 'oauth_enabled';
@@ -65,10 +65,16 @@ export function readSetting(context: CharonContext, name: SettingName): StoredSe
   const row = findSetting(context.db, name);
   if (row === undefined) return { kind: 'absent' };
   const setting = { name, value: row.value, changedAt: row.changed_at };
-  if (verifySetting(context.keys.ledger, context.homeId, setting, row.mac, row.mac_key_id))
+  if (verifySetting(keyOf(context, row), context.homeId, setting, row.mac, row.mac_key_id))
     return { kind: 'held', value: row.value };
   context.log.error({ setting: name }, 'a security setting does not carry the MAC of the ledger and does not count');
   return { kind: 'forged' };
+}
+
+/** The key that a MAC must be of: in recovery, where nothing is put under the present key, one before it too. */
+function keyOf({ keys, readOnly }: CharonContext, { mac_key_id: id }: SettingRow): MacKey {
+  const earlier = readOnly ? keys.earlierLedgers?.get(id) : undefined;
+  return earlier === undefined ? keys.ledger : { id, key: earlier };
 }
 
 /** Writes a setting of this home under its MAC. */

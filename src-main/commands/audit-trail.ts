@@ -102,6 +102,7 @@ export function createAuditTrail(
     },
     finished: (fault) => {
       record(fault);
+      if (found.confirmed !== undefined) deps.events.publish([{ kind: 'owner_requests_changed' }]);
       countOutcome(deps, name, fault, found.replayed === true, intended);
       if (call.caller.credential.kind !== 'owner') noteAgent(deps, call, contract, fault === undefined);
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fault } from '../../src-main/base/fault.ts';
 import { silentLog } from '../../src-main/base/log.ts';
+import type { AuditSubject } from '../../src-main/charon/api.ts';
 import { openCharon } from '../../src-main/charon/charon.ts';
 import { charonMigrations } from '../../src-main/charon/migrations/list.ts';
 import { nextEntry } from '../../src-main/charon/rules/audit-entry.ts';
@@ -39,13 +40,13 @@ test('C160 acts of power are confirmed by nothing until it is set; of a passphra
   expect(await codeOf(word.setConfirmation('off', passphrase, cheap))).toBe('INPUT_INVALID');
   await word.setConfirmation('passphrase', passphrase, cheap);
   expect(world.events.at(-1)).toEqual({ kind: 'owner_requests_changed' });
-  world = await world.reopen({
-    keys: {
-      ...testKeys,
-      ledger: { id: 'ledger-2', key: testKeys.oauth },
-      earlierLedgers: new Map([['ledger-1', testKeys.ledger.key]]),
-    },
-  });
+  const keys = {
+    ...{ ...testKeys, ledger: { id: 'ledger-2', key: testKeys.oauth } },
+    earlierLedgers: new Map([['ledger-1', testKeys.ledger.key]]),
+  };
+  world = await world.reopen({ keys, readOnly: true });
+  expect(world.charon.word.confirmation()).toEqual({ kind: 'passphrase' });
+  world = await world.reopen({ keys, readOnly: false });
   const { word: later } = world.charon;
   expect(later.confirmation()).toEqual({ kind: 'passphrase' });
   expect(await later.isPassphrase(passphrase)).toBe(true);
@@ -102,8 +103,8 @@ test('C161 the wait doubles from 5 s to 15 minutes; a clock that was set back ma
 });
 
 /** An act, or something that is none: its outcome is handed over, and is durable. */
-async function record(first: string, outcome: string): Promise<void> {
-  world.charon.audit.outcome(subjectOf({ objectIds: [first, 'more'] }), outcome);
+async function record(first: string, outcome: string, more: Partial<AuditSubject> = {}): Promise<void> {
+  world.charon.audit.outcome(subjectOf({ door: 'owner_socket', objectIds: [first, 'more'], ...more }), outcome);
   await world.charon.audit.flush();
 }
 
@@ -113,13 +114,14 @@ const outcomesListed = () =>
 
 test('C162 acts of power are the outcomes that say first how they were confirmed, of what was done or may have been', async () => {
   await record('confirmed: desk', 'ok');
-  await record('confirmed: passphrase', 'settled: applied');
+  await record('confirmed: passphrase', 'settled: applied', { door: 'system' });
   await record('confirmed: off', 'ambiguous');
   await record('confirmed: off', 'conflict PROPOSAL_STALE');
   await record('confirmed: off', 'settled: not_applied');
   await record('confirmed: me', 'ok');
   await record('confirmed', 'ok');
-  await world.charon.audit.intent(subjectOf({ objectIds: ['confirmed: desk'] }));
+  for (const door of ['agent', 'window', 'owner_page'] as const) await record('confirmed: off', 'ok', { door });
+  await world.charon.audit.intent(subjectOf({ door: 'files', objectIds: ['confirmed: desk'] }));
   const listed = [
     ['confirmed: off', 'ambiguous'],
     ['confirmed: passphrase', 'settled: applied'],
@@ -193,7 +195,7 @@ test('C162 a ledger of before has no acts, and verifies with the marks of now be
     log: silentLog,
   });
   expect(charon.word.listActs(everywhere, 10)).toEqual([]);
-  charon.audit.outcome(subjectOf({ objectIds: ['confirmed: off'] }), 'ok');
+  charon.audit.outcome(subjectOf({ door: 'files', objectIds: ['confirmed: off'] }), 'ok');
   await charon.audit.flush();
   expect(charon.word.listActs(everywhere, 10)).toHaveLength(1);
   expect((await charon.audit.verify()).findings).toEqual([]);

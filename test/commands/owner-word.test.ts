@@ -200,6 +200,15 @@ test('P143 what was looked at before the wait is looked at again after it, and a
   const merged = await asked.answer;
   expect(await engine.raw(shell, 'memory.merge', merge)).toEqual(merged);
 
+  // What the caller does to what it handed over changes nothing of what was shown.
+  const input: { principal_id: string; expires_ms: number | null } = mint(world);
+  const altered = ask(engine, shell, 'obol.mint', input);
+  await altered.waits;
+  input.expires_ms = 1_000;
+  const { request_id: third } = await theRequest(engine);
+  await engine.run(engine.owner, 'owner_request.decide', { request_id: third, decision: 'allow' });
+  expect(await altered.answer).toMatchObject({ obol: { expires_at: null } });
+
   const removed = ask(engine, shell, 'memory.merge_review', review);
   await expect(removed.waits.then(() => 'waits')).resolves.toBe('waits');
   const { request_id: second } = await theRequest(engine);

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { openAccess } from '../../src-main/shells/cli-access.ts';
 import type { EngineInbound, EngineOptions, EngineOutbound } from '../../src-main/shells/engine-protocol.ts';
 import { serveCharon } from '../support/spawn-charon.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -65,6 +67,23 @@ test('X14 the engine opens its doors, answers, refuses, reports events and close
     output: { ref: { ref_name: 'refs/shared/main' } },
   });
   expect(engine.said).toContainEqual({ kind: 'event', event: { kind: 'project_created', project_id: 'demo' } });
+
+  // While a window is open, who comes through the socket waits for a click in it.
+  engine.send({ kind: 'desk', open: true });
+  const waits: string[] = [];
+  const onWaiting = (line: string): void => void waits.push(line);
+  const shell = await openAccess({ home, env: {}, create: false, storeOnly: false, onWaiting });
+  const set = shell.call('registration.set_open', { open: true });
+  set.catch(() => undefined);
+  await vi.waitFor(() => expect(waits).toEqual(['charon registration open']), { timeout: 10_000 });
+  engine.send({ kind: 'request', id: 4, name: 'owner_request.list', input: {} });
+  const listed = z
+    .object({ output: z.object({ requests: z.tuple([z.object({ request_id: z.string() })]) }) })
+    .parse(await engine.hear(answers(4)));
+  const [{ request_id: id }] = listed.output.requests;
+  engine.send({ kind: 'request', id: 5, name: 'owner_request.decide', input: { request_id: id, decision: 'allow' } });
+  expect(await set).toEqual({ open: true });
+  await shell.close();
 
   const gone = once(engine.thread, 'exit');
   engine.send({ kind: 'close' });

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../src-preload/contract/audit.ts';
+import type { AuditEntry, Door } from '../../../src-preload/contract/audit.ts';
 import type { Confirmed } from '../../../src-preload/contract/commands/owner-word.ts';
 import { ambiguousOutcome } from './audit-entry.ts';
 
@@ -22,7 +22,11 @@ export function confirmedBy(entry: Pick<AuditEntry, 'object_ids'>): Confirmed | 
   return marks.get(entry.object_ids[0] ?? '');
 }
 
+/** The owner's doors outside the desk, and the engine itself, which settles what a crash cut off from its outcome. */
+const doorsOutside: ReadonlySet<Door> = new Set(['owner_socket', 'files', 'system']);
+
 /** Whether an entry is the outcome of an act of power that was done outside the desk (`charon.md` §8). */
-export function isActOfPower(entry: Pick<AuditEntry, 'object_ids' | 'phase' | 'outcome'>): boolean {
-  return entry.phase === 'outcome' && doneOutcomes.has(entry.outcome) && confirmedBy(entry) !== undefined;
+export function isActOfPower(entry: Pick<AuditEntry, 'door' | 'object_ids' | 'phase' | 'outcome'>): boolean {
+  const isDone = entry.phase === 'outcome' && doneOutcomes.has(entry.outcome);
+  return isDone && doorsOutside.has(entry.door) && confirmedBy(entry) !== undefined;
 }
