@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     // Many files wait for processes of their own: one more at a time than there are cores keeps both of two cores busy.
     maxWorkers: availableParallelism() + 1,
+    globalSetup: ['test/support/folders-in-memory.ts'],
     projects: [
       {
         test: {

@@ -10,7 +10,10 @@ import { systemIds } from '../../src-main/base/ids.ts';
 import { silentLog } from '../../src-main/base/log.ts';
 import { openCharon } from '../../src-main/charon/charon.ts';
 import { principalIdSchema } from '../../src-preload/contract/ids.ts';
+import { onDisk } from '../support/on-disk.ts';
 import { noStore, testKeys } from './charon-world.ts';
+
+onDisk();
 
 const child = new URL('./crash-child.ts', import.meta.url).pathname;
 const kills = 6;

@@ -2,7 +2,10 @@ import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AgentClient } from '../support/mcp-clients.ts';
+import { onDisk } from '../support/on-disk.ts';
 import { Household, type Serving } from './running-app.ts';
+
+onDisk();
 
 const project = 'drill';
 const kills = 20;

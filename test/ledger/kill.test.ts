@@ -4,7 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { onDisk } from '../support/on-disk.ts';
 import { agent, key, openTempLedger, type TempLedger } from './temp-ledger.ts';
+
+onDisk();
 
 let temp: TempLedger;
 beforeEach(() => {

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { openTempLethe, projectId, refName, type TempLethe } from '../support/history-builder.ts';
+import { onDisk } from '../support/on-disk.ts';
+
+onDisk();
 
 let temp: TempLethe;
 beforeEach(() => {

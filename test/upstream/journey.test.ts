@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type AgentClient, connectClient } from '../support/mcp-clients.ts';
+import { onDisk } from '../support/on-disk.ts';
 import { runProgram, type Served, serveCharon, startProgram } from '../support/spawn-charon.ts';
 import { tempFolder } from '../support/temp-home.ts';
+
+onDisk();
 
 // Store and policy engine are processes of their own here, and the machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
