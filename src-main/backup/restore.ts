@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestSchema } from '../../src-preload/contract/ids.ts';
 import { toTimestamp } from '../base/clock.ts';
@@ -162,6 +162,9 @@ async function backUpPresent(
 async function seal(paths: HomePaths, id: string, mark: RestoredMark): Promise<void> {
   const incoming = join(restoreFolder(paths, id), 'incoming');
   writeNewFile(join(incoming, 'restored.json'), formatRestoredMark(mark));
+  // Both databases were closed whole: what lies beside them holds nothing.
+  for (const name of ['lethe.db', 'charon.db'])
+    for (const side of ['-wal', '-shm']) rmSync(join(incoming, `${name}${side}`), { force: true });
   for (const name of broughtIn) if (existsSync(join(incoming, name))) sealFile(join(incoming, name));
   const anchor = slotPath(paths, id, 'incoming', 'ledger.anchor');
   if (anchor !== join(incoming, 'ledger.anchor')) await readWhole(join(incoming, 'ledger.anchor'), { to: anchor });

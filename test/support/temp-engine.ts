@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from '../../src-main/commands/metrics.ts'
 import { openStores } from '../../src-main/commands/open-stores.ts';
 import type { WaitingTimes } from '../../src-main/commands/owner-requests.ts';
 import { type CommandPipeline, createCommands } from '../../src-main/commands/run.ts';
-import { type HomePaths, homePaths, prepareHome } from '../../src-main/home/home.ts';
+import { type Environment, type HomePaths, homePaths, prepareHome } from '../../src-main/home/home.ts';
 import type { Limits } from '../../src-main/home/limits.ts';
 import type { Ledger } from '../../src-main/ledger/api.ts';
 import type { Lethe } from '../../src-main/lethe/api.ts';
@@ -55,6 +55,7 @@ export interface TempEngine {
 
 export interface TempEngineOptions {
   readonly recovery?: boolean;
+  readonly env?: Environment;
   /** What `limits` in settings.json says. */
   readonly limits?: Partial<Limits>;
   readonly disk?: CommandDeps['disk'];
@@ -71,7 +72,7 @@ export async function tempEngine(options: TempEngineOptions = {}): Promise<TempE
 
 async function openEngine(root: string, clock: FakeClock, options: TempEngineOptions): Promise<TempEngine> {
   const ids = seededIds(`engine-${clock.nowMs()}`);
-  const env = options.recovery === true ? { CHARON_RECOVERY_READONLY: '1' } : {};
+  const env = { ...options.env, ...(options.recovery === true ? { CHARON_RECOVERY_READONLY: '1' } : {}) };
   if (options.limits !== undefined) {
     const paths = homePaths(root, env);
     prepareHome(paths);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type agentProfileSchema, grantSchema, profileSchema } from '../../../src-preload/contract/principal.ts';
 import type { ReadableDb, WritableDb } from '../../sqlite/driver.ts';
+import { listSettings, type SettingRow, upsertSetting } from './settings.ts';
 
 const revokedSchema = z.strictObject({ id: z.string(), revoked_at: z.string() });
 const principalSchema = z.strictObject({ id: z.string(), profile: profileSchema, enabled: z.int() });
@@ -12,6 +13,8 @@ export interface Revocations {
   readonly keys: readonly Revoked[];
   readonly oauthGrants: readonly Revoked[];
   readonly passports: readonly Revoked[];
+  /** Security settings with their MACs: what the owner decided last. */
+  readonly settings: readonly (SettingRow & { readonly name: string })[];
   /** Agents as they stand: their profile, whether they are enabled, the projects that they have. */
   readonly agents: readonly {
     readonly id: string;
@@ -22,6 +25,9 @@ export interface Revocations {
 }
 
 type Revoked = z.infer<typeof revokedSchema>;
+
+/** How far the owner has seen the ledger says something of that very ledger. */
+const actsSeenName = 'acts_seen_through';
 
 /** Reads them from a store of this version or an older one: what it has no table for, it never revoked. */
 export function readRevocations(db: ReadableDb): Revocations {
@@ -34,6 +40,7 @@ export function readRevocations(db: ReadableDb): Revocations {
     keys: listRevoked(db, 'ltx_keys', 'key_id'),
     oauthGrants: listRevoked(db, 'oauth_grants', 'grant_id'),
     passports: listRevoked(db, 'passports', 'principal_id'),
+    settings: listSettings(db).filter(({ name }) => name !== actsSeenName),
     agents: db
       .query<[], unknown>(
         "SELECT principal_id AS id, profile, enabled FROM principals WHERE profile <> 'owner' ORDER BY seq",
@@ -46,12 +53,13 @@ export function readRevocations(db: ReadableDb): Revocations {
   };
 }
 
-/** Revokes what was revoked elsewhere and is not here; what is not known here needs none. */
-export function applyRevoked(db: WritableDb, { obols, keys, oauthGrants, passports }: Revocations): void {
+/** Revokes what was revoked elsewhere and is not here, what is not known here needs none; security settings are those of there. */
+export function applyRevoked(db: WritableDb, { obols, keys, oauthGrants, passports, settings }: Revocations): void {
   revoke(db, 'obols', 'obol_id', obols);
   revoke(db, 'ltx_keys', 'key_id', keys);
   revoke(db, 'oauth_grants', 'grant_id', oauthGrants);
   revoke(db, 'passports', 'principal_id', passports);
+  for (const { name, ...row } of settings) upsertSetting(db, name, row);
 }
 
 /** Takes from an agent what it does not have elsewhere any more. */
