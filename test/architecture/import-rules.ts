@@ -6,7 +6,7 @@ export type Violation = string;
 /**
  * The order of `design.md` §2: a part imports itself and what is lower, never its equals and never higher.
  * `home` (folders, keys, lock) stands beside the stores; the composition root and the shells stand on top. `text` is how
- * text is cut and searched, below the stores that both need it.
+ * text is cut, searched and made visible, below the stores that need it.
  */
 const ranks: Readonly<Record<string, number>> = {
   contract: 0,

@@ -299,7 +299,7 @@ describe('commands and events', () => {
     });
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-    expect((await reader?.read())?.value).toBe('\n');
+    expect((await reader?.read())?.value).toMatch(/^\n+$/);
     const events: EngineEvent[] = [1, 2, 3].map((number) => ({
       kind: 'principal_changed',
       principal_id: principal(number).principal_id,
