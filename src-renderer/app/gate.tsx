@@ -2,6 +2,7 @@ import { KeyRound, PlugZap } from 'lucide-react';
 import { useConnection, useEngineQuery } from '../bridge/queries.tsx';
 import { Empty, Loading, Refused } from '../ui/states.tsx';
 import { Frame } from './frame.tsx';
+import { gateState } from './gate-state.ts';
 
 /** Lets the frame be seen once the engine has answered; before that says what is missing and how to get it. */
 export function Gate() {
@@ -10,9 +11,10 @@ export function Gate() {
     'engine.status',
     connection === 'signed_out' || connection === 'connecting' ? null : {},
   );
-  if (connection === 'signed_out') return <SignedOut />;
+  const state = gateState(connection, { answered: status.data !== undefined, refusal: status.error?.code });
+  if (state === 'signed_out') return <SignedOut />;
   if (status.data !== undefined) return <Frame status={status.data} connection={connection} />;
-  if (connection === 'stopped' || status.error?.code === 'CLOSED') return <EngineStopped />;
+  if (state === 'stopped') return <EngineStopped />;
   if (status.error !== null) {
     return (
       <main className="mg-gate">
