@@ -6,6 +6,7 @@ import type { Ids } from '../base/ids.ts';
 import { type HomePaths, homeExists, keptAsidePrefix } from './home.ts';
 import { type Keychain, noKeychain } from './keychain.ts';
 import {
+  isSealedForm,
   type KeysFile,
   parseJson,
   parseKeysFile,
@@ -15,6 +16,7 @@ import {
   writeSealedKeys,
 } from './keys-file.ts';
 import { keyBytesMin } from './merge-keys.ts';
+import { readTextIfThere } from './private-file.ts';
 
 /** keys.json of a home that this process holds, plain or sealed. One change of it after the other. */
 export interface KeyVault {
@@ -130,9 +132,10 @@ async function sealed(keychain: Keychain | undefined, file: KeysFile, homeId: st
   );
 }
 
-/** Keys that were put aside would stay plain beside sealed ones. */
+/** Keys that were put aside would stay plain beside sealed ones; those that were sealed then are none. */
 function requireNoCopies(paths: HomePaths): void {
-  const copy = readdirSync(paths.root).find((entry) => entry.startsWith(keptAsidePrefix));
+  const copies = readdirSync(paths.root).filter((entry) => entry.startsWith(keptAsidePrefix));
+  const copy = copies.find((entry) => !isSealedForm(parseJson(readTextIfThere(join(paths.root, entry)) ?? '')));
   if (copy === undefined) return;
   throw new Fault(
     'KEYS_INVALID',

@@ -59,7 +59,10 @@ const sealedFileSchema = z.strictObject({
     by: z.literal('keychain'),
     /** The home that the keys are of: keys of another one are not unsealed for it. */
     home_id: z.uuidv4(),
-    blob: z.base64().min(1).max(4_194_304),
+    blob: z
+      .string()
+      .max(4_194_304)
+      .regex(/^[A-Za-z0-9+/]+={0,2}$/),
   }),
 });
 export type SealedKeys = z.infer<typeof sealedFileSchema>['sealed'];
@@ -85,7 +88,8 @@ export function readStoredKeys(paths: HomePaths): StoredKeys | undefined {
   );
 }
 
-function isSealedForm(value: unknown): boolean {
+/** Whether what a text says is keys in their sealed form, whole or damaged. */
+export function isSealedForm(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'version' in value && value.version === 2;
 }
 

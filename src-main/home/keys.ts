@@ -110,9 +110,10 @@ export async function openLetheApiKey(
           variable: 'LETHE_API_KEY',
         },
       );
+    const { obol, oauth, merges } = readExplicitKeys(env);
     requireDistinct([
       { variable: 'LETHE_API_KEY', key: Buffer.from(given, 'utf8') },
-      ...explicitKeys(undefined, undefined, readMergeKeys(env).keys),
+      ...explicitKeys(obol, oauth, merges.keys),
     ]);
     return { key: given, source: 'environment' };
   }

@@ -123,13 +123,24 @@ test('H42 a death while keys are sealed leaves them plain or sealed, whole in ei
 });
 
 test('H42 keys that were put aside in plain are named before anything is sealed', async () => {
-  const { paths, first, text } = await stage();
+  const { paths, start, first, text } = await stage();
   const before = text();
   const { kept } = putBackKeys(paths, { ...first.vault.read(), obol: 'x'.repeat(43) }, { replace: true, nowMs: 0 });
   writeFileSync(paths.keys, before);
   const fault = await refusal(() => first.ring.seal(homeId));
   expect(fault).toMatchObject({ code: 'KEYS_INVALID', data: { file: kept } });
   expect(text()).toBe(before);
+  rmSync(join(paths.root, kept ?? ''));
+  await first.ring.seal(homeId);
+  const sealed = text();
+  // A sealed file that was kept aside holds nothing in plain.
+  putBackKeys(paths, first.vault.read(), { replace: true, nowMs: 0 });
+  const again = await start();
+  await again.ring.seal(homeId);
+  expect([readFileSync(join(paths.root, kept ?? ''), 'utf8'), (await again.ring.sealing()).sealed]).toEqual([
+    sealed,
+    true,
+  ]);
 });
 
 test('H43 sealed keys that cannot be opened are refused with the remedy, and stay as they are', async () => {

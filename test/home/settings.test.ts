@@ -26,6 +26,7 @@ test('H12 missing settings are the defaults, unknown ones are left alone', () =>
       streams: 64,
     },
     appearance: { theme: 'system' },
+    backups: { keep: 10 },
   };
   expect(readSettings(paths)).toEqual(defaults);
   writeFileSync(paths.settings, '{"ports":{"agent":19000},"later":{"x":1}}');

@@ -33,13 +33,15 @@ test('H13 the key comes from the environment, else from keys.json beside a polic
   (await openHome({ root: paths.root, env: {}, clock: systemClock, ids })).release();
 });
 
-test('H13 a key that no header can carry, or that also signs merges, is refused and not repeated', async () => {
+test('H13 a key that no header can carry, or that also serves another purpose, is refused and not repeated', async () => {
   const home = await madeHome();
   const shared = 's'.repeat(40);
   for (const env of [
     { LETHE_API_KEY: 'two words' },
     { LETHE_API_KEY: 'ü' },
     { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEY: shared },
+    { LETHE_API_KEY: shared, CHARON_OBOL_HMAC_KEY: shared },
+    { LETHE_API_KEY: shared, CHARON_OAUTH_HMAC_KEY: shared },
     { LETHE_API_KEY: shared, CHARON_MERGE_HMAC_KEYS: `k1=${shared}` },
   ]) {
     const open = () => openLetheApiKey(home, env, systemIds());
