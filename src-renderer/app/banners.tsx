@@ -1,5 +1,6 @@
 import { LifeBuoy, RefreshCw } from 'lucide-react';
 import type { ConnectionState } from '../bridge/connection.ts';
+import { useEngineQuery } from '../bridge/queries.tsx';
 import { OwnerRequests } from './owner-requests.tsx';
 
 interface BannersProps {
@@ -11,12 +12,7 @@ interface BannersProps {
 export function Banners({ connection, recovery }: BannersProps) {
   return (
     <div className="mg-banners">
-      {recovery && (
-        <p className="mg-banner" data-tone="changed" role="status">
-          <LifeBuoy size={15} aria-hidden />
-          Recovery: everything can be read, nothing is written. It is lifted after a clean reconcile report.
-        </p>
-      )}
+      {recovery && <Recovery />}
       {connection === 'reconnecting' && (
         <p className="mg-banner" data-tone="noted" role="status">
           <RefreshCw size={15} aria-hidden />
@@ -31,5 +27,18 @@ export function Banners({ connection, recovery }: BannersProps) {
       )}
       <OwnerRequests />
     </div>
+  );
+}
+
+/** A restored home says so: it waits for its owner, who finds the way on under Backups. */
+function Recovery() {
+  const isRestored = useEngineQuery('restore.status', {}).data?.restored != null;
+  return (
+    <p className="mg-banner" data-tone="changed" role="status">
+      <LifeBuoy size={15} aria-hidden />
+      {isRestored
+        ? 'Restored, waiting for your check: everything can be read, nothing is written until you lift recovery under Backups.'
+        : 'Recovery: everything can be read, nothing is written. It is lifted after a clean reconcile report.'}
+    </p>
   );
 }
