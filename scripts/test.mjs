@@ -101,7 +101,7 @@ if (installed) {
     await setUp({ electron: false, retryElectron: false, build: true });
     return true;
   });
-  await tests('unit', ['unit', 'architecture'], childEnv());
+  await tests('unit', ['unit', 'unit-alone', 'architecture'], childEnv());
   if ((await browser) && isBuilt) await tests('journey', ['journeys'], { ...childEnv(), CHROMIUM_PATH: chromium });
   else say('the journeys were not run: they need the build and a browser.');
 }
