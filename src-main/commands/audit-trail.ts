@@ -43,10 +43,11 @@ export function createAuditTrail(
   let waited: string | undefined;
   const name = contract?.name ?? call.name;
 
-  // The mark comes first: by its place it is told from an id (`charon.md` §8).
+  // The mark comes first: by its place it is told from an id (`charon.md` §8). A request is no object: after a crash the
+  // first id of a proposal says what an intent was about.
   const marks = (): readonly string[] => [
     ...(found.confirmed === undefined ? [] : [markOf(found.confirmed)]),
-    ...(waited === undefined ? [] : [waited]),
+    ...(waited === undefined ? [] : [`request: ${waited}`]),
   ];
   const subject = (): AuditSubject => ({
     principal: call.caller.principal.principal_id,

@@ -94,6 +94,8 @@ describe('intents without an outcome', () => {
     await check('review no', world.reviewer, 'memory.merge_review', about);
     await judge(world, world.reviewer, filed.proposal_id, 'approve');
     await check('review yes', world.reviewer, 'memory.merge_review', about);
+    const waited = ['confirmed: desk', `request: ${world.charon.ids.uuidv7()}`, filed.proposal_id];
+    await check('review that waited yes', world.reviewer, 'memory.merge_review', { objectIds: waited });
     world.charon.clock.advance(1_000);
     await check('review of before', world.reviewer, 'memory.merge_review', about);
     await check('merge no', world.reviewer, 'memory.merge', about);

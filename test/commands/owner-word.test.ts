@@ -164,15 +164,15 @@ test('P143 the word is given at the desk alone, and once', async () => {
   await asked.answer;
   expect((await engine.refusal(page, 'owner_request.decide', allow)).code).toBe('OWNER_REQUEST_NOT_FOUND');
 
-  const entries = (await engine.entries()).filter(({ object_ids: ids }) => ids.includes(id));
+  const entries = (await engine.entries()).filter(({ object_ids: ids }) => ids.some((each) => each.endsWith(id)));
   const told = entries.map(({ door, command, phase, outcome, object_ids: ids }) => [
     ...[door, command, phase, outcome, ids.slice(0, 2).join()],
   ]);
   const ofDecision = `${id},allow`;
-  const ofAct = `confirmed: desk,${id}`;
+  const ofAct = `confirmed: desk,request: ${id}`;
   const principal = world.agent.principal.principal_id;
   expect(told.filter(([, command]) => command === 'obol.mint')).toEqual([
-    ['owner_socket', 'obol.mint', 'outcome', 'waiting', `${id},${principal}`],
+    ['owner_socket', 'obol.mint', 'outcome', 'waiting', `request: ${id},${principal}`],
     ['owner_socket', 'obol.mint', 'intent', '', ofAct],
     ['owner_socket', 'obol.mint', 'outcome', 'ok', ofAct],
   ]);
