@@ -41,26 +41,23 @@ export async function runEngine(port: MessagePort, options: EngineOptions): Prom
     return;
   }
   app.commands.subscribe((event) => say({ kind: 'event', event }));
-  let detach: (() => void) | undefined;
-  const setDesk = (isOpen: boolean): void => {
-    detach?.();
-    detach = isOpen ? app.commands.attachDesk() : undefined;
-  };
+  const setDesk = deskOf(app);
   receive = (message) => {
     if (message.kind === 'desk') setDesk(message.open);
     else void answer(app, ids, port, message);
   };
+  const { mcp, ownerPage: owner, socket } = app.doors;
+  say({ kind: 'ready', doors: { mcp, ledger: null, owner, socket, home: app.home } });
   for (const message of early.splice(0)) receive(message);
-  say({
-    kind: 'ready',
-    doors: {
-      mcp: app.doors.mcp,
-      ledger: null,
-      owner: app.doors.ownerPage,
-      socket: app.doors.socket,
-      home: app.home,
-    },
-  });
+}
+
+/** Attaches a desk to the engine while its window is open. */
+function deskOf(app: App): (isOpen: boolean) => void {
+  let detach: (() => void) | undefined;
+  return (isOpen) => {
+    detach?.();
+    detach = isOpen ? app.commands.attachDesk() : undefined;
+  };
 }
 
 type ToEngine = Exclude<EngineInbound, { readonly kind: 'keychain' }>;
