@@ -44,6 +44,7 @@ export interface OwnerRequests {
 
 interface Waiting {
   readonly request: OwnerRequest;
+  readonly expiresMs: number;
   /** Ends the wait: without a fault it was allowed. */
   end(fault: Fault | undefined): void;
 }
@@ -64,12 +65,15 @@ export function createOwnerRequests(options: {
   };
   const get = (requestId: RequestId): Waiting => {
     const found = waiting.get(requestId);
-    if (found === undefined) throw refusal('OWNER_REQUEST_NOT_FOUND');
-    return found;
+    // On a machine that slept the time is over before the timer knows.
+    if (found !== undefined && clock.nowMs() < found.expiresMs) return found;
+    found?.end(refusal('OWNER_REQUEST_EXPIRED'));
+    throw refusal('OWNER_REQUEST_NOT_FOUND');
   };
   const wait = ({ signal, onWaiting, ...request }: Asked): Promise<void> =>
     new Promise((resolve, reject) => {
       const nowMs = clock.nowMs();
+      const expiresMs = nowMs + times.lifeMs;
       const end = (fault: Fault | undefined): void => {
         clearTimeout(limit);
         signal?.removeEventListener('abort', gone);
@@ -82,11 +86,8 @@ export function createOwnerRequests(options: {
       const limit = setTimeout(() => end(refusal('OWNER_REQUEST_EXPIRED')), times.lifeMs);
       limit.unref();
       signal?.addEventListener('abort', gone, { once: true });
-      const expiresAt = toTimestamp(nowMs + times.lifeMs);
-      waiting.set(request.request_id, {
-        request: { ...request, created_at: toTimestamp(nowMs), expires_at: expiresAt },
-        end,
-      });
+      const shown = { ...request, created_at: toTimestamp(nowMs), expires_at: toTimestamp(expiresMs) };
+      waiting.set(request.request_id, { request: shown, expiresMs, end });
       onWaiting();
       publish([{ kind: 'owner_requests_changed' }]);
     });

@@ -179,7 +179,10 @@ function readLines(answer: IncomingMessage, onEvent: (event: EngineEvent) => voi
 }
 
 function takenBack(): Fault {
-  return new Fault('OWNER_REQUEST_CANCELED', 'It was taken back before the owner said anything. Nothing was done.');
+  return new Fault(
+    'OWNER_REQUEST_CANCELED',
+    'It was taken back. If the owner had not allowed it yet, nothing was done.',
+  );
 }
 
 function closed(): Fault {

@@ -142,6 +142,15 @@ test('P142 what nobody decides ends after its time; a desk that is back within m
   engine.commands.attachDesk();
   const { request_id: id } = await theRequest(engine);
   await expect(asked.answer).rejects.toMatchObject({ code: 'OWNER_REQUEST_EXPIRED', kind: 'denied' });
+  const slept = await powerWorld();
+  slept.engine.commands.attachDesk();
+  const late = ask(slept.engine, slept.shell, 'obol.mint', mint(slept));
+  await late.waits;
+  const allow = { request_id: (await theRequest(slept.engine)).request_id, decision: 'allow' };
+  slept.engine.clock.advance(120_000);
+  const lateDecision = await slept.engine.refusal(slept.engine.owner, 'owner_request.decide', allow);
+  expect(lateDecision.code).toBe('OWNER_REQUEST_NOT_FOUND');
+  await expect(late.answer).rejects.toMatchObject({ code: 'OWNER_REQUEST_EXPIRED' });
   const decided = engine.refusal(engine.owner, 'owner_request.decide', { request_id: id, decision: 'allow' });
   expect((await decided).code).toBe('OWNER_REQUEST_NOT_FOUND');
 });
