@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { systemIds } from '../../src-main/base/ids.ts';
+import { inputDigest } from '../../src-main/commands/digest.ts';
 import { keyNames } from '../../src-preload/contract/commands/operations.ts';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { projectId } from '../support/history-builder.ts';
@@ -70,6 +71,26 @@ test('P82 replacing a key is the owner’s act of power, on record without the k
   expect((await engine.refusal(engine.owner, 'key.rotate', { key: 'owner' })).code).toBe('INPUT_INVALID');
   const recovered = await engine.reopen({ recovery: true });
   expect((await recovered.refusal(recovered.owner, 'key.rotate', { key: 'head' })).code).toBe('READ_ONLY');
+});
+
+test('H40 P82 a recovery passphrase is set on record, without a word of it and without a digest of it', async () => {
+  const engine = await tempEngine();
+  const input = { passphrase: 'correct horse battery' };
+  expect((await engine.refusal(engine.owner, 'key.export', {})).code).toBe('KEYS_INVALID');
+  const state = await engine.run(engine.owner, 'key.set_recovery', input);
+  expect(await engine.run(engine.owner, 'key.recovery', {})).toEqual(state);
+  const { envelope } = await engine.run(engine.owner, 'key.export', {});
+  expect(envelope.home_id).toBe(engine.charon.homeId);
+  const entries = (await engine.entries()).filter(({ command }) => command === 'key.set_recovery');
+  expect(entries.map(({ phase }) => phase)).toEqual(['intent', 'outcome']);
+  const told = JSON.stringify([entries, state, envelope, readFileSync(engine.paths.keys, 'utf8')]);
+  expect(told).not.toContain(input.passphrase);
+  expect(told).not.toContain(inputDigest(input));
+  const recovered = await engine.reopen({ recovery: true });
+  expect(await recovered.run(recovered.owner, 'key.export', {})).toMatchObject({
+    envelope: { kind: 'memory-git/keys' },
+  });
+  expect((await recovered.refusal(recovered.owner, 'key.set_recovery', input)).code).toBe('READ_ONLY');
 });
 
 test('P82 a merge key that was replaced authorizes nothing any more', async () => {
