@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { walkProjectEvents } from '../../src-main/lethe/events.ts';
@@ -16,6 +16,7 @@ import type { Connection } from '../../src-main/sqlite/driver.ts';
 import { openStore } from '../../src-main/sqlite/open.ts';
 import type { Op } from '../../src-preload/contract/changeset.ts';
 import { projectIdSchema } from '../../src-preload/contract/ids.ts';
+import { emptyStore } from '../support/history-builder.ts';
 import { type LegacyEvent, writeLegacyEvents } from '../support/legacy-events.ts';
 
 export const historyProject = projectIdSchema.parse('fuzz');
@@ -42,6 +43,7 @@ export interface HistoryStore {
  */
 export function openHistoryStore(options: PageOptions = defaultPageOptions, events = 0): HistoryStore {
   const folder = mkdtempSync(join(tmpdir(), 'memory-git-history-'));
+  writeFileSync(join(folder, 'lethe.db'), emptyStore(), { mode: 0o600 });
   const db = openStore(join(folder, 'lethe.db'), letheMigrations, { nowMs: () => 1_800_000_000_000 });
   const history = new Map<number, ReplayedChangeset>();
   db.exec('BEGIN IMMEDIATE');

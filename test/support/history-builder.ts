@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src-main/base/clock.ts';
@@ -10,7 +10,7 @@ import type { CommitInput, Lethe } from '../../src-main/lethe/api.ts';
 import { letheOver } from '../../src-main/lethe/lethe.ts';
 import { letheMigrations } from '../../src-main/lethe/migrations/migrations.ts';
 import type { Connection } from '../../src-main/sqlite/driver.ts';
-import { openStore } from '../../src-main/sqlite/open.ts';
+import { closeStore, openStore } from '../../src-main/sqlite/open.ts';
 import type { Changeset, Op, Ref } from '../../src-preload/contract/changeset.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import {
@@ -99,8 +99,22 @@ export interface TempLetheOptions {
 /** Opens a new, empty store in a temp folder. Call `remove` when done. */
 export function openTempLethe(options: TempLetheOptions = {}): TempLethe {
   const folder = mkdtempSync(join(tmpdir(), 'memory-git-lethe-'));
+  writeFileSync(join(folder, 'lethe.db'), emptyStore(), { mode: 0o600 });
   const clock = options.clock ?? fakeClock();
   return openAt(folder, clock, seededIds(options.seed ?? 'seed'), options);
+}
+
+let empty: Buffer | undefined;
+
+/** The file of an empty store. It is migrated once a process: that takes longer than many a test. */
+export function emptyStore(): Buffer {
+  if (empty !== undefined) return empty;
+  const folder = mkdtempSync(join(tmpdir(), 'memory-git-empty-'));
+  const path = join(folder, 'lethe.db');
+  closeStore(openStore(path, letheMigrations, fakeClock()));
+  empty = readFileSync(path);
+  rmSync(folder, { recursive: true, force: true });
+  return empty;
 }
 
 function openAt(folder: string, clock: FakeClock, ids: Ids, options: TempLetheOptions): TempLethe {
