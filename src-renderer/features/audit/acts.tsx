@@ -10,9 +10,9 @@ const confirmedWords: Readonly<Record<Confirmed, string>> = {
   desk: 'allowed at the desk',
 };
 
-/** What an act was about; how it was confirmed stands beside its title. */
+/** What an act was about; how it was confirmed stands beside its title, and the request for it is nobody's object. */
 function objectsOf({ object_ids: ids }: ActOfPower): readonly string[] {
-  return ids.filter((id) => !id.startsWith('confirmed: ')).slice(0, 3);
+  return ids.filter((id) => !/^(confirmed|request): /.test(id)).slice(0, 3);
 }
 
 /** What command lines did that gives rights or puts memory into main, newest first. */
