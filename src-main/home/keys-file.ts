@@ -12,7 +12,7 @@ const saltText = z.string().regex(/^[A-Za-z0-9_-]{22}$/);
 const keyId = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/);
 
 /** How a passphrase was stretched: cost and salt. */
-export const stretchSchema = z.strictObject({ n: z.int(), r: z.int(), p: z.int(), salt: saltText });
+const stretchSchema = z.strictObject({ n: z.int(), r: z.int(), p: z.int(), salt: saltText });
 
 /**
  * What a recovery passphrase was turned into: it closes envelopes, and only the passphrase opens them. `sealing_key` proves that
