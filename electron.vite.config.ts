@@ -6,7 +6,11 @@ const root = import.meta.dirname;
 const shell = (file: string): string => resolve(root, 'src-main/shells', file);
 
 /** Programs beside the window: each is an entry of its own, so that it starts without loading Electron's code. */
-const programs = { engine: shell('engine.ts'), charon: shell('charon.ts'), lethe: shell('lethe.ts') };
+const programs = {
+  ...{ engine: shell('engine.ts'), charon: shell('charon.ts'), lethe: shell('lethe.ts') },
+  // A thread that the store starts to look over its tables.
+  'tables-thread': resolve(root, 'src-main/lethe/verify/tables-thread.ts'),
+};
 
 export default defineConfig({
   main: {

@@ -41,6 +41,11 @@ interface Rest {
   readonly moves: number;
 }
 
+/** Changesets after which it is looked again at the latest, since many ops end a stretch early. */
+const lookEvery = 16;
+/** Moves of the store, of whatever project, among which the next stretch of one is looked for: rare ones are left to `verify-chain`. */
+const movesLookedAt = 1_024;
+
 const nothingSealed: Sealings = { changesets: [], moves: [] };
 
 /**
@@ -79,27 +84,30 @@ function mayWait(db: ReadableDb, rest: Rest, signer: Signer): boolean {
 
 /** The first stretch that waits; else from which changeset and which move on one can. */
 function findWaiting(db: ReadableDb): { readonly waiting: Waiting } | { readonly rest: Rest } {
-  let missing = { changesets: stretchLimits.rows, moves: stretchLimits.rows };
+  let missing = { changesets: lookEvery, moves: stretchLimits.rows };
   for (const { project_id: projectId } of listProjects(db)) {
     const through = findSealedThrough(db, projectId);
-    let stretch = nextChangesetStretch(db, projectId, through.changesets, undefined);
-    if (stretch !== undefined && through.changesets === 0 && !stretch.isClosed)
-      stretch = nextChangesetStretch(db, projectId, stretch.last, undefined);
-    if (stretch?.isClosed === true && findWaitingOp(db) > lastOpOf(stretch.last))
+    const stretch = nextOpenStretch(db, projectId, through.changesets);
+    const isClosed = stretch?.isClosed === true;
+    if (isClosed && findWaitingOp(db) > lastOpOf(stretch.last))
       return { waiting: { projectId, kind: 'changesets', stretch, nodesAfter: through.nodes } };
-    const moves = nextMoveStretch(db, projectId, through.moves, undefined);
+    const upTo = through.moves + movesLookedAt;
+    const moves = nextMoveStretch(db, projectId, through.moves, undefined, stretchLimits, upTo);
     if (moves?.isClosed === true) return { waiting: { projectId, kind: 'moves', stretch: moves } };
     missing = {
-      changesets: Math.min(
-        missing.changesets,
-        stretchLimits.rows - (stretch?.isClosed === true ? stretchLimits.rows - 1 : (stretch?.count ?? 0)),
-      ),
+      changesets: Math.min(missing.changesets, isClosed ? 1 : stretchLimits.rows - (stretch?.count ?? 0)),
       moves: Math.min(missing.moves, stretchLimits.rows - (moves?.count ?? 0)),
     };
   }
   return {
     rest: { changesets: findNewestSeq(db) + missing.changesets, moves: nextMoveSeq(db) - 1 + missing.moves },
   };
+}
+
+/** The stretch behind the last seal; where there is none, the one behind the root, which is never sealed. */
+function nextOpenStretch(db: ReadableDb, projectId: ProjectId, sealedThrough: number): ChangesetStretch | undefined {
+  const next = nextChangesetStretch(db, projectId, sealedThrough, undefined);
+  return sealedThrough > 0 || next === undefined ? next : nextChangesetStretch(db, projectId, next.last, undefined);
 }
 
 async function sealOne(

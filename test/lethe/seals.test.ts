@@ -68,7 +68,7 @@ test('L300 L307 L310 idle moments seal every whole stretch behind the index, and
   expect(countSeals(temp, 'memory_changeset_seals')).toBe(1);
 });
 
-test('L310 L301 a store of the version before has no seals and gets them; in recovery none is made', async () => {
+test('L310 a store of the version before has no seals and gets them; in recovery none is made', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'memory-git-seals-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'lethe.db');

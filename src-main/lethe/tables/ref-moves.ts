@@ -76,13 +76,19 @@ export function listMovesAfter(
     .all(after, upTo, limit);
 }
 
-/** Numbers of a project's moves above `after`, oldest first, at most `limit`. Passes over those of others in between. */
-export function listMoveSeqsAfter(db: ReadableDb, projectId: string, after: number, limit: number): readonly number[] {
+/** Numbers of a project's moves with `after` < number ≤ `upTo`, oldest first, at most `limit`. Passes over those of others in between. */
+export function listMoveSeqsAfter(
+  db: ReadableDb,
+  projectId: string,
+  after: number,
+  limit: number,
+  upTo: number = Number.MAX_SAFE_INTEGER,
+): readonly number[] {
   return db
-    .query<[number, string, number], { seq: number }>(
-      'SELECT seq FROM memory_ref_moves WHERE seq > +? AND +project_id = +? ORDER BY seq LIMIT +?',
+    .query<[number, number, string, number], { seq: number }>(
+      'SELECT seq FROM memory_ref_moves WHERE seq > +? AND seq <= +? AND +project_id = +? ORDER BY seq LIMIT +?',
     )
-    .all(after, projectId, limit)
+    .all(after, upTo, projectId, limit)
     .map((row) => row.seq);
 }
 

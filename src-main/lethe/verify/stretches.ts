@@ -67,16 +67,20 @@ export function nextChangesetStretch(
   return { first: first.seq, last, count, seal: undefined, broken, isClosed };
 }
 
-/** The next stretch of a project's ref moves above a number; undefined at the end. */
+/**
+ * The next stretch of a project's ref moves above a number; undefined at the end.
+ * @param upTo the last number to look at
+ */
 export function nextMoveStretch(
   db: ReadableDb,
   projectId: ProjectId,
   after: number,
   keys: SealKeys | undefined,
   limits: StretchLimits = stretchLimits,
+  upTo: number = Number.MAX_SAFE_INTEGER,
 ): MoveStretch | undefined {
   const seal = keys === undefined ? undefined : findMoveSealAfter(db, projectId, after);
-  const seqs = listMoveSeqsAfter(db, projectId, after, seal === undefined ? limits.rows : 1);
+  const seqs = listMoveSeqsAfter(db, projectId, after, seal === undefined ? limits.rows : 1, upTo);
   const [first] = seqs;
   if (first === undefined) return undefined;
   // A number that is missing, also before the stretch, is found from scratch.
@@ -84,7 +88,7 @@ export function nextMoveStretch(
   if (seal !== undefined && isWhole && seal.first === first && keys?.holds('moves', seal) === true)
     return { first, last: seal.last, count: seal.count, seal, broken: undefined, isClosed: true };
   const below = seal !== undefined && seal.first > first ? seal.first : Number.MAX_SAFE_INTEGER;
-  const listed = seal === undefined ? seqs : listMoveSeqsAfter(db, projectId, after, limits.rows);
+  const listed = seal === undefined ? seqs : listMoveSeqsAfter(db, projectId, after, limits.rows, upTo);
   const rows = listed.filter((seq) => seq < below);
   const last = rows.at(-1) ?? first;
   const broken = seal !== undefined && seal.first <= last && isWhole ? seal : undefined;

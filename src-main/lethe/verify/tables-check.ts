@@ -33,7 +33,10 @@ export function startTablesCheck(
   bytesMax: number = bytesHereMax,
 ): TablesCheck {
   const entry = statSync(file.path).size > bytesMax ? findEntry() : undefined;
-  const check = entry === undefined ? { found: checkHere(read), stop: async () => {} } : checkInThread(entry, file);
+  const check =
+    entry === undefined
+      ? { found: checkHere(read), stop: async () => {} }
+      : checkInThread(entry, file, () => checkHere(read));
   // Whoever ends a verification before does not wait for what it found.
   check.found.catch(() => {});
   return check;
@@ -55,12 +58,15 @@ async function checkHere(read: ReadChunk): Promise<Findings> {
   return findings;
 }
 
+/** @param otherwise does it where the thread cannot be started */
 function checkInThread(
   entry: string,
   workerData: { readonly path: string; readonly busyTimeoutMs: number },
+  otherwise: () => Promise<Findings>,
 ): TablesCheck {
   const worker = new Worker(entry, { workerData, name: 'tables' });
-  const found = new Promise<Findings>((resolve, reject) => {
+  let isStopped = false;
+  const answered = new Promise<Findings>((resolve, reject) => {
     worker.once('message', (answer) => {
       const findings = openFindings();
       for (const { where, problem } of answerSchema.parse(answer).list) findings.add(where, problem);
@@ -69,5 +75,11 @@ function checkInThread(
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the tables of the store could not be looked over')));
   });
-  return { found, stop: async () => void (await worker.terminate()) };
+  return {
+    found: answered.catch((thrown: unknown) => (isStopped ? Promise.reject(thrown) : otherwise())),
+    stop: async () => {
+      isStopped = true;
+      await worker.terminate();
+    },
+  };
 }

@@ -1,12 +1,14 @@
 // A thread of its own in which the tables of a large store are looked over: SQLite cannot be interrupted in the middle of one.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { z } from 'zod';
+import { assert } from '../../base/assert.ts';
 import { openFindings } from '../../base/findings.ts';
 import { connect } from '../../sqlite/driver.ts';
 import { listStoreTables, verifyTable } from './tables.ts';
 
-const { path, busyTimeoutMs } = z.strictObject({ path: z.string(), busyTimeoutMs: z.int() }).parse(workerData);
+// What the host of the thread passes; a schema would cost more than the rest of its start.
+const { path, busyTimeoutMs }: { readonly path: unknown; readonly busyTimeoutMs: unknown } = workerData;
+assert(typeof path === 'string' && typeof busyTimeoutMs === 'number', 'the thread is told which file to look over');
 const connection = connect(path, { readOnly: true, mustExist: true });
 try {
   connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
