@@ -11,7 +11,7 @@ import { Fault } from '../base/fault.ts';
 import type { Stillness } from '../base/stillness.ts';
 import { type RestoredMark, readRestoredMark, removeRestoredMark } from '../home/restored-mark.ts';
 import { removeUnfinished } from '../home/swap.ts';
-import { withStateNow } from './compare.ts';
+import { readKnownHeadKeys, withStateNow } from './compare.ts';
 import { createBackup, type MadeBackup } from './create.ts';
 import { refused } from './folder.ts';
 import { inspectBackup } from './inspect.ts';
@@ -32,7 +32,7 @@ export interface Backups {
   last(): BackupJob | null;
   /** Throws STATE_NOT_FOUND. */
   cancel(jobId: string): Promise<BackupJob>;
-  list(): Promise<readonly ListedBackup[]>;
+  list(): readonly ListedBackup[];
   /** How many are kept when nobody says otherwise. */
   readonly keep: number;
   /** Throws BACKUP_REFUSED, INPUT_INVALID. */
@@ -87,13 +87,12 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
   const { homeId } = engine;
   removePartial(paths);
   removeUnfinished(paths);
-  const headKeys = (): Promise<ReadonlySet<string>> =>
-    withStateNow(tools, async (now) => now?.headKeys ?? new Set([tools.keys.head.publicKey]));
+  const headKeys = (): ReadonlySet<string> => readKnownHeadKeys(tools);
   const onMade = async (made: MadeBackup): Promise<readonly string[]> => {
     engine.record('backup.made', 'done', [made.digest]);
     tick(paths, made.digest, made.manifest.created_at, 'verified');
     if (dirname(made.directory) !== paths.backups) return [];
-    return (await pruneBackups(paths, homeId, await headKeys(), engine.keep)).removed;
+    return (await pruneBackups(paths, homeId, headKeys(), engine.keep)).removed;
   };
   const jobs = openJobs(tools, {
     make: (wanted) =>
@@ -125,12 +124,12 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
     },
     last: jobs.last,
     cancel: jobs.cancel,
-    list: async () => listBackups(paths, homeId, await headKeys()),
+    list: () => listBackups(paths, homeId, headKeys()),
     keep: engine.keep,
     inspect: async (named) => inspect(findDirectory(paths, named)),
     rehearse: async (named) => {
       const directory = findDirectory(paths, named);
-      return rehearse(directory, newScratch(paths, ids, 'rehearse'), tools, await headKeys());
+      return rehearse(directory, newScratch(paths, ids, 'rehearse'), tools, headKeys());
     },
     restoreStatus: () => restoreStatus(paths, engine.restored),
     stage: async (named, confirm) => {
@@ -155,7 +154,7 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
       removeRestoredMark(paths);
       engine.record('restore.lifted', 'done', []);
     },
-    prune: async (keep) => pruneBackups(paths, homeId, await headKeys(), keep ?? engine.keep),
+    prune: (keep) => pruneBackups(paths, homeId, headKeys(), keep ?? engine.keep),
     idle: jobs.idle,
     close: jobs.close,
   };

@@ -40,6 +40,18 @@ export async function withStateNow<Result>(
   }
 }
 
+/** Public keys that signed for a home: its head key now, and those that signed moves of its refs, where these can be read. */
+export function readKnownHeadKeys({ paths, keys }: Pick<BackupTools, 'paths' | 'keys'>): ReadonlySet<string> {
+  if (!existsSync(paths.letheDb)) return new Set([keys.head.publicKey]);
+  const lethe = openHeld(paths.letheDb);
+  try {
+    lethe.hold();
+    return new Set([keys.head.publicKey, ...readHeadKeys(lethe.db)]);
+  } finally {
+    lethe.close();
+  }
+}
+
 function readNow(held: HeldState[], tools: Pick<BackupTools, 'paths' | 'keys' | 'clock'>): StateNow | undefined {
   if (!existsSync(tools.paths.letheDb) || !existsSync(tools.paths.charonDb)) return undefined;
   try {

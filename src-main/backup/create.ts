@@ -61,10 +61,11 @@ export async function createBackup(tools: BackupTools, options: CreateOptions): 
   makeFolder(partial);
   try {
     await copyHome(tools, partial, options);
-    const report = await verifyStores(partial, tools, (done, total) => {
+    const onDone = (done: number, total: number): void => {
       options.signal?.throwIfAborted();
       options.onProgress?.('verifying', done, total);
-    });
+    };
+    const report = await verifyStores(partial, tools, { isFull: false, onDone });
     const [first] = report.findings.list;
     if (first !== undefined || report.facts === undefined) throw unsound(first, report.findings.omitted);
     options.signal?.throwIfAborted();

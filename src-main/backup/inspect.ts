@@ -31,7 +31,6 @@ export async function lookAt(
   scratch: string,
   tools: BackupTools,
   headKeys: ReadonlySet<string> | undefined,
-  onDone?: (done: number, total: number) => void,
 ): Promise<Looked> {
   makeFolder(scratch);
   const findings = openFindings();
@@ -55,7 +54,7 @@ export async function lookAt(
     findings.add('the databases', thrown.message);
     return { manifest, facts: undefined, findings, notes };
   }
-  const report = await verifyStores(scratch, tools, onDone);
+  const report = await verifyStores(scratch, tools);
   findings.absorb(report.findings);
   if (report.facts !== undefined) {
     compareWithManifest(manifest, report.facts, findings);

@@ -9,6 +9,7 @@ import { ledgerMigrations } from '../ledger/migrations/migrations.ts';
 import { type ProjectHeads, readHeadKeys, readHeads } from '../lethe/file.ts';
 import { openLetheFile } from '../lethe/lethe.ts';
 import { letheMigrations } from '../lethe/migrations/migrations.ts';
+import { checkFile } from '../sqlite/check-file.ts';
 import { findStrangeSchema } from '../sqlite/same-schema.ts';
 import type { BackupManifest } from './rules/manifest.ts';
 import type { BackupTools } from './tools.ts';
@@ -37,27 +38,39 @@ export interface StoresFacts {
   readonly headKeys: ReadonlySet<string>;
 }
 
+export interface VerifyOptions {
+  /** Trusts no seal of an earlier verification, as of what may come from anywhere. On unless it is said otherwise. */
+  readonly isFull?: boolean | undefined;
+  /** Hears changesets verified, of how many; may throw to stop. */
+  readonly onDone?: ((done: number, total: number) => void) | undefined;
+}
+
 /**
  * Verifies the databases in a folder that nobody else uses, on their own: their schema, every table, every history with its chains,
  * signatures and indexes, the key-value ledger, the audit ledger with the anchor beside it (`charon.md` §7). They are of this
- * version and are not written to. What is found is told, never thrown. `onDone` hears changesets verified, of how many, and may
- * throw to stop.
+ * version and are not written to. What is found is told, never thrown.
  */
 export async function verifyStores(
   folder: string,
   tools: Pick<BackupTools, 'keys' | 'clock' | 'ids' | 'log'>,
-  onDone: (done: number, total: number) => void = () => {},
+  { isFull = true, onDone = () => {} }: VerifyOptions = {},
 ): Promise<StoresReport> {
   const findings = openFindings();
   const notes: string[] = [];
   try {
-    const facts = await look(folder, tools, { findings, notes }, onDone);
+    const facts = await look(folder, tools, { findings, notes }, { isFull, onDone });
     return { findings, notes, facts };
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.code === 'CLOSED') throw thrown;
     findings.add('the databases', thrown.message);
     return { findings, notes, facts: undefined };
   }
+}
+
+/** `VerifyOptions` with what was left out. */
+interface LookOptions {
+  readonly isFull: boolean;
+  readonly onDone: (done: number, total: number) => void;
 }
 
 interface Found {
@@ -69,7 +82,7 @@ async function look(
   folder: string,
   tools: Pick<BackupTools, 'keys' | 'clock' | 'ids' | 'log'>,
   found: Found,
-  onDone: (done: number, total: number) => void,
+  options: LookOptions,
 ): Promise<StoresFacts> {
   const { ledger, earlierLedgers } = tools.keys;
   const charon = openCharonFile({
@@ -83,7 +96,7 @@ async function look(
     for (const { where, problem } of (await charon.check()).findings)
       found.findings.add(`charon.db, ${where}`, problem);
     take(found, 'audit ledger', await charon.verify());
-    return await lookAtMemory(join(folder, 'lethe.db'), tools, charon, found, onDone);
+    return await lookAtMemory(join(folder, 'lethe.db'), tools, charon, found, options);
   } finally {
     charon.close();
   }
@@ -94,7 +107,7 @@ async function lookAtMemory(
   { keys, clock, ids, log }: Pick<BackupTools, 'keys' | 'clock' | 'ids' | 'log'>,
   charon: CharonFile,
   found: Found,
-  onDone: (done: number, total: number) => void,
+  options: LookOptions,
 ): Promise<StoresFacts> {
   const { lethe, file } = openLetheFile({
     ...{ path, readOnly: true, clock, ids, log, headSigner: keys.head },
@@ -111,12 +124,15 @@ async function lookAtMemory(
       strange: findStrangeSchema(db, migrationsOf['lethe.db']),
     }));
     for (const problem of strange) found.findings.add('lethe.db', problem);
-    for (const { where, problem } of (await lethe.checkFile()).findings)
+    // Those of the memory are looked over with the first project, in a thread of their own where they are large.
+    const isLeft = (table: string): boolean => projects.length === 0 || !/^(?:memory|lethe|text)_/.test(table);
+    for (const { where, problem } of (await checkFile(file.read, isLeft)).findings)
       found.findings.add(`lethe.db, ${where}`, problem);
+    const { isFull, onDone } = options;
     const total = projects.reduce((sum, { changesets }) => sum + changesets, 0);
     let before = 0;
     for (const { project_id: projectId, changesets } of projects) {
-      const report = await lethe.verifyChain(projectId, (done) => onDone(before + done, total));
+      const report = await lethe.verifyChain(projectId, (done) => onDone(before + done, total), { isFull });
       take(found, `project ${projectId}`, report);
       before += changesets;
       onDone(before, total);

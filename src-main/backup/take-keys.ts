@@ -25,6 +25,7 @@ export async function takeKeys(
   const place = join(directory, 'keys.recovery.json');
   if (!existsSync(place)) throw refused('it holds no keys: no recovery passphrase was set when it was made');
   const envelope = parseRecoveryEnvelope(readSmall(place, envelopeBytesMax));
-  const file = await openRecoveryEnvelope(envelope, await ask());
+  // The key of the store's own protocol may have been replaced since: it is made anew at the next need.
+  const { lethe_api: _old, ...file } = await openRecoveryEnvelope(envelope, await ask());
   await keyVault.update(() => file);
 }

@@ -23,6 +23,7 @@ export interface CharonFile {
   readonly openIntents: number;
   /** Chain, MACs and the anchor beside it. */
   verify(): Promise<VerifyReport>;
+  /** Every table but that of the entries, of which `verify` reads each by its key. */
   check(): Promise<FileCheck>;
   close(): void;
 }
@@ -51,7 +52,11 @@ export function openCharonFile(options: {
       openIntents: listOpenIntents(connection).filter(({ ambiguous }) => !ambiguous).length,
       verify: () =>
         verifyLedger({ db: connection, keys: options.keys, anchorPath: options.anchorPath, anchoredSeq: 0 }),
-      check: () => checkFile((chunk) => chunk(connection)),
+      check: () =>
+        checkFile(
+          (chunk) => chunk(connection),
+          (table) => table !== 'audit_entries',
+        ),
       close: () => connection.close(),
     };
   } catch (thrown) {

@@ -86,7 +86,7 @@ export function lookAtRegistration(
   pollToken: string,
 ): ReturnType<Ltx['lookAtRegistration']> {
   const stored = proveRegistration(context, context.db, registrationId, pollToken);
-  if (stored.is_of_before === 1 || stored.expires_ms <= context.clock.nowMs()) return { kind: 'expired' };
+  if (isOver(stored, context.clock.nowMs())) return { kind: 'expired' };
   if (stored.status === 'pending' || stored.status === 'refused') return { kind: stored.status };
   return { kind: 'decided' };
 }
@@ -152,7 +152,7 @@ export function registrationOf(context: CharonContext, principalId: PrincipalId)
 
 function requireNewAgent(db: ReadableDb, request: RegisterRequest, nowMs: number): void {
   const known = findLatestOf(db, request.agent_name, request.owner_identifier);
-  if (known === undefined || (known.status === 'pending' && known.expires_ms <= nowMs)) return;
+  if (known === undefined || (known.status === 'pending' && isOver(known, nowMs))) return;
   const message =
     known.status === 'pending'
       ? 'An agent of this name and owner waits for the owner’s decision already. Ask for it with its registration_id and poll_token.'
@@ -228,6 +228,11 @@ function getShown(context: CharonContext, db: ReadableDb, registrationId: Regist
   return toRegistration(getStored(db, registrationId), context.clock.nowMs());
 }
 
+/** Whether its time is over, or it is of before a restore: then the agent asks anew. */
+function isOver(stored: StoredRegistration, nowMs: number): boolean {
+  return stored.is_of_before === 1 || stored.expires_ms <= nowMs;
+}
+
 /** As it may be shown: one that nobody decided or fetched in time is expired. */
 function toRegistration(stored: StoredRegistration, nowMs: number): Registration {
   const open = stored.status === 'pending' || stored.status === 'approved';
@@ -236,7 +241,7 @@ function toRegistration(stored: StoredRegistration, nowMs: number): Registration
     agent_name: stored.agent_name,
     owner_identifier: stored.owner_identifier,
     did: stored.public_key === null ? null : didOf(stored.public_key),
-    status: open && stored.expires_ms <= nowMs ? 'expired' : stored.status,
+    status: open && isOver(stored, nowMs) ? 'expired' : stored.status,
     created_at: stored.created_at,
     expires_at: toTimestamp(stored.expires_ms),
     decided_at: stored.decided_at,

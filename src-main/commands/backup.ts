@@ -18,9 +18,9 @@ export function backupCommands(deps: CommandDeps): readonly BoundCommand[] {
       run: ({ input }) => backupsOf(deps).cancel(input.job_id),
     }),
     bind(rowOf('backup.list'), {
-      run: async () => {
+      run: () => {
         const backups = backupsOf(deps);
-        return { backups: [...(await backups.list())], keep: backups.keep };
+        return { backups: [...backups.list()], keep: backups.keep };
       },
     }),
     bind(rowOf('backup.inspect'), { run: ({ input }) => backupsOf(deps).inspect(input.directory) }),

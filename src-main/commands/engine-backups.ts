@@ -26,7 +26,11 @@ export function openEngineBackups(
     isElsewhere,
     keep: home.settings.backups.keep,
     restored: home.restored,
-    tell: ({ job_id, phase, done, total }) => events.publish([{ kind: 'backup_progress', job_id, phase, done, total }]),
+    tell: ({ job_id, phase, done, total, ended_at: endedAt }) =>
+      events.publish([
+        { kind: 'backup_progress', job_id, phase, done, total },
+        ...(endedAt === null ? [] : [{ kind: 'backups_changed' } as const]),
+      ]),
     monotonicMs,
   });
 }

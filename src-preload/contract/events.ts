@@ -54,6 +54,8 @@ export const engineEventSchema = z.discriminatedUnion('kind', [
     done: z.int().min(0),
     total: z.int().min(0),
   }),
+  /** A backup was made, or one that was being made came to nothing. */
+  z.strictObject({ kind: z.literal('backups_changed') }),
   z.strictObject({ kind: z.literal('principal_changed'), principal_id: principalIdSchema }),
   z.strictObject({
     kind: z.literal('agent_called'),

@@ -48,7 +48,8 @@ const staleByKind: Readonly<Record<EngineEvent['kind'], readonly CommandName[]>>
   ],
   oauth_changed: ['oauth.status', 'oauth.pending', 'oauth.grants', 'audit.tail'],
   owner_requests_changed: ['owner_request.list', 'audit.acts_of_power', 'owner.confirmation', 'audit.tail'],
-  backup_progress: ['backup.status', 'backup.list'],
+  backup_progress: ['backup.status'],
+  backups_changed: ['backup.status', 'backup.list', 'audit.tail'],
   principal_changed: ['principal.list', 'ltx.list', 'ledger.agents', 'obol.list', 'audit.tail', 'engine.status'],
   agent_called: ['engine.status', 'principal.list', 'obol.list', 'ltx.list'],
 };

@@ -68,7 +68,7 @@ export function listRegistrations(db: ReadableDb, beforeSeq: number, limit: numb
 export function listWaiting(db: ReadableDb, nowMs: number): readonly StoredRegistration[] {
   const rows = db
     .query<[number], unknown>(
-      `SELECT ${columns} FROM registrations WHERE status = 'pending' AND expires_ms > ? ORDER BY expires_ms DESC, seq DESC`,
+      `SELECT ${columns} FROM registrations WHERE status = 'pending' AND expires_ms > ? AND epoch = (SELECT epoch FROM credential_epoch WHERE one = 1) ORDER BY expires_ms DESC, seq DESC`,
     )
     .all(nowMs);
   return rows.map((row) => storedRegistrationSchema.parse(row));
