@@ -4,7 +4,7 @@ import { detectConflicts } from '../../src-main/lethe/detection.ts';
 import { listUndecided } from '../../src-main/lethe/projection/contested.ts';
 import { memoryIdOf } from '../../src-main/lethe/projection/identity.ts';
 import { openSight } from '../../src-main/lethe/projection/sight.ts';
-import { openReplay } from '../../src-main/lethe/rules/replay.ts';
+import { openReplay, type Replay } from '../../src-main/lethe/rules/replay.ts';
 import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { detectFromScratch, type SaidFinding } from './detection-twin.ts';
@@ -19,7 +19,7 @@ const chunks = 6;
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))(
   'detection in random histories, part %i',
   (chunk) => {
-    test('L179 L161 L169 detection equals a comparison of all pairs of plain replays', () => {
+    test('L179 L161 L162 L169 detection equals a comparison of all pairs of plain replays', () => {
       const store = openHistoryStore();
       let found = 0;
       try {
@@ -89,6 +89,7 @@ function checkSeed(store: HistoryStore, seed: number): number {
     );
     if (pair === 0) expect(detect(store, left, right), where).toEqual(conflicts);
     checkUndecided(store, left, right, conflicts, where);
+    checkTouched(replay, left, right, conflicts, where);
     found += conflicts.length;
   }
   return found;
@@ -107,6 +108,42 @@ function checkUndecided(
   const { contested } = listUndecided(openSight(store.db), left, right, new Set());
   for (const memory of contested) expect(named, where).toContain(memoryIdOf(store.db, memory));
 }
+
+/** Nothing is said of a memory that only one side touched, but that it does not go with another one; and nothing of what neither did. */
+function checkTouched(
+  replay: Replay,
+  left: number,
+  right: number,
+  conflicts: readonly Conflict[],
+  where: string,
+): void {
+  const [onLeft, onRight] = [replay.at(left).changesets, replay.at(right).changesets];
+  const touchedOn = (side: readonly number[], other: readonly number[]): ReadonlySet<string> =>
+    new Set(
+      side.filter((seq) => !other.includes(seq)).flatMap((seq) => replay.touchesOf(seq).map(({ memory }) => memory)),
+    );
+  const [ofLeft, ofRight] = [touchedOn(onLeft, onRight), touchedOn(onRight, onLeft)];
+  for (const conflict of conflicts) {
+    const { type, memoryIds } = said(conflict);
+    if (type === 'identity_collision' || type === 'concurrent_edit')
+      expect(
+        memoryIds.every((id) => ofLeft.has(id) && ofRight.has(id)),
+        `${where}: ${type} of ${memoryIds.join(', ')}`,
+      ).toBe(true);
+    else if (ofPairs.has(type))
+      expect(
+        memoryIds.some((id) => ofLeft.has(id) || ofRight.has(id)),
+        `${where}: ${type} of ${memoryIds.join(', ')}`,
+      ).toBe(true);
+  }
+}
+
+const ofPairs: ReadonlySet<string> = new Set([
+  'duplicate_content',
+  'contradictory_decision',
+  'protected_decision',
+  'incompatible_fact',
+]);
 
 function detect(store: HistoryStore, left: number, right: number): readonly Conflict[] {
   const idOf = (seq: number): ReturnType<typeof changesetIdSchema.parse> => changesetIdSchema.parse(store.idOf(seq));
