@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type {
   BackupInspection,
   BackupJob,
@@ -9,10 +9,11 @@ import type {
 import { toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Stillness } from '../base/stillness.ts';
+import type { HomePaths } from '../home/home.ts';
 import { type RestoredMark, readRestoredMark, removeRestoredMark } from '../home/restored-mark.ts';
 import { removeUnfinished } from '../home/swap.ts';
 import { readKnownHeadKeys, withStateNow } from './compare.ts';
-import { createBackup, type MadeBackup } from './create.ts';
+import { createBackup, type MadeBackup, partialSuffix } from './create.ts';
 import { refused } from './folder.ts';
 import { inspectBackup } from './inspect.ts';
 import { openJobs } from './jobs.ts';
@@ -68,8 +69,6 @@ export interface EngineUnderBackup {
   /** Whether the memory is in another process, so that a backup of this home would hold none of it. */
   readonly isElsewhere: boolean;
   readonly keep: number;
-  /** The mark of a restore with which this engine was started. */
-  readonly restored: RestoredMark | undefined;
   tell(job: BackupJob): void;
   readonly monotonicMs: () => number;
 }
@@ -118,8 +117,7 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
           'The memory is in another process (CHARON_UPSTREAM), so a backup of this home would hold none of it. Back up the home of that store.',
           { variable: 'CHARON_UPSTREAM' },
         );
-      if (out !== undefined && !isAbsolute(out))
-        throw new Fault('INPUT_INVALID', 'out must be an absolute path.', { field: 'out' });
+      if (out !== undefined) requireUsable(paths, out);
       return jobs.start(out ?? join(paths.backups, newBackupName(clock.nowMs(), ids)));
     },
     last: jobs.last,
@@ -131,20 +129,20 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
       const directory = findDirectory(paths, named);
       return rehearse(directory, newScratch(paths, ids, 'rehearse'), tools, headKeys());
     },
-    restoreStatus: () => restoreStatus(paths, engine.restored),
+    restoreStatus: () => restoreStatus(paths, readRestoredMark(paths)),
     stage: async (named, confirm) => {
       const directory = findDirectory(paths, named);
+      requireConfirmed(homeId, confirm);
       const inspected = await inspect(directory);
       const { home_id: backedUp, manifest_digest: digest, ok } = inspected;
       if (ok && backedUp !== homeId)
         throw refused('it is of another home. Restore it into an empty folder: charon restore with another --home');
-      requireConfirmed(homeId, confirm);
       if (ok && digest !== null)
         setNext(paths, { act: 'restore', directory, manifest_digest: digest, asked_at: toTimestamp(clock.nowMs()) });
       return inspected;
     },
     stagePutBack: (confirm) => {
-      requireRestored(engine.restored);
+      requireRestored(readRestoredMark(paths));
       requireConfirmed(homeId, confirm);
       setNext(paths, { act: 'put_back', directory: null, manifest_digest: null, asked_at: toTimestamp(clock.nowMs()) });
     },
@@ -158,6 +156,19 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
     idle: jobs.idle,
     close: jobs.close,
   };
+}
+
+/** A place for a backup: absolute, and in the home only among its backups. Throws INPUT_INVALID. */
+function requireUsable(paths: HomePaths, out: string): void {
+  if (!isAbsolute(out)) throw new Fault('INPUT_INVALID', 'out must be an absolute path.', { field: 'out' });
+  const place = resolve(out);
+  const isInHome = place === paths.root || place.startsWith(paths.root + sep);
+  if (!place.endsWith(partialSuffix) && (!isInHome || dirname(place) === paths.backups)) return;
+  throw new Fault(
+    'INPUT_INVALID',
+    'out: this name or this place is kept for something else. Choose a folder outside the home, or leave it out.',
+    { field: 'out' },
+  );
 }
 
 /** The first characters of the home's id, which the owner typed. Throws INPUT_INVALID. */

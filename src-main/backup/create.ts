@@ -57,7 +57,8 @@ export async function createBackup(tools: BackupTools, options: CreateOptions): 
   if (existsSync(directory)) throw refused('the folder exists already. Name one that does not');
   requireRoom(tools, dirname(directory));
   const partial = `${directory}${partialSuffix}`;
-  removeFolder(partial);
+  if (existsSync(partial))
+    throw refused(`a folder of that name with ${partialSuffix} is there, of a run that was cut short. Remove it`);
   makeFolder(partial);
   try {
     await copyHome(tools, partial, options);

@@ -67,6 +67,8 @@ export function writeNewFile(path: string, text: string): void {
     const bytes = Buffer.from(text, 'utf8');
     for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
     fsyncSync(file);
+  } catch (thrown) {
+    throw diskFault(thrown);
   } finally {
     closeSync(file);
   }
@@ -105,6 +107,8 @@ export async function readWhole(
     }
     if (into !== undefined) fsyncSync(into);
     return { bytes, sha256: hash.digest('hex') };
+  } catch (thrown) {
+    throw diskFault(thrown);
   } finally {
     closeSync(from);
     if (into !== undefined) closeSync(into);
@@ -150,6 +154,18 @@ export function findStrangers(folder: string): readonly string[] {
 /** Removes a folder that this process made, with all that is in it. */
 export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
+}
+
+/** A disk that is full says so to the owner; everything else goes on as it is. */
+function diskFault(thrown: unknown): unknown {
+  const isFull = thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT');
+  if (!isFull) return thrown;
+  return new Fault(
+    'DISK_FULL',
+    'The disk is full. Nothing was changed; free some space and try again.',
+    {},
+    { cause: thrown },
+  );
 }
 
 function openRegular(path: string): number {

@@ -6,7 +6,15 @@ import { Fault } from '../base/fault.ts';
 import { readRevocations } from '../charon/tables/revocations.ts';
 import type { HomePaths } from '../home/home.ts';
 import { formatRestoredMark, type RestoredMark } from '../home/restored-mark.ts';
-import { listSlot, removeUnfinished, restoreFolder, type SwapHook, slotPath, swapFiles } from '../home/swap.ts';
+import {
+  isSwapping,
+  listSlot,
+  removeUnfinished,
+  restoreFolder,
+  type SwapHook,
+  slotPath,
+  swapFiles,
+} from '../home/swap.ts';
 import { hasSignedMerges } from '../lethe/restored.ts';
 import type { ReadableDb } from '../sqlite/driver.ts';
 import { openHeld } from '../sqlite/held.ts';
@@ -49,7 +57,7 @@ export async function restoreBackup(
     return mark;
   } catch (thrown) {
     // What was swapped in part is finished at the next opening, from this folder.
-    if (!existsSync(join(folder, 'replaced'))) removeFolder(folder);
+    if (!isSwapping(paths)) removeFolder(folder);
     throw thrown;
   }
 }

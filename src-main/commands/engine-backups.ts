@@ -25,7 +25,6 @@ export function openEngineBackups(
     record: charon.record,
     isElsewhere,
     keep: home.settings.backups.keep,
-    restored: home.restored,
     tell: ({ job_id, phase, done, total, ended_at: endedAt }) =>
       events.publish([
         { kind: 'backup_progress', job_id, phase, done, total },

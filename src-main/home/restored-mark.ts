@@ -29,7 +29,7 @@ export function readRestoredMark(paths: HomePaths): RestoredMark | undefined {
   } catch (thrown) {
     throw new Fault(
       'HOME_INVALID',
-      'restored.json of this home is damaged: it says that the home was restored. Put it back from the folder restore, or restore again.',
+      'restored.json of this home is damaged: it says that the home was restored and waits for your check. Put the file back as it was.',
       {},
       { cause: thrown },
     );

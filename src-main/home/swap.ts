@@ -50,10 +50,17 @@ function journalPath(paths: HomePaths): string {
  * journal is written the swap happens, whoever dies: the next opening of the home finishes it. Nothing is deleted.
  */
 export function swapFiles(paths: HomePaths, swap: Swap, hook: SwapHook = () => {}): void {
+  const { id, to } = swap;
+  mkdirSync(join(restoreFolder(paths, id), to), { recursive: true, mode: 0o700 });
   hook('journal');
   writePrivateFile(journalPath(paths), `${JSON.stringify({ version: 1, ...swap })}\n`);
   syncFolder(paths.root);
   carryOut(paths, swap, hook);
+}
+
+/** Whether a swap has begun that is not finished. */
+export function isSwapping(paths: HomePaths): boolean {
+  return existsSync(journalPath(paths));
 }
 
 /** Finishes a swap that a crash cut short; true when there was one. Before anything of the home is read. Throws HOME_INVALID. */
@@ -66,7 +73,6 @@ export function finishSwap(paths: HomePaths): boolean {
 
 function carryOut(paths: HomePaths, swap: Swap, hook: SwapHook): void {
   const { id, from, to, put } = swap;
-  mkdirSync(join(restoreFolder(paths, id), to), { recursive: true, mode: 0o700 });
   for (const name of allNames) {
     const [target, waiting] = [targetPath(paths, name), slotPath(paths, id, from, name)];
     const isPut = put.includes(name);
@@ -102,7 +108,8 @@ export function removeUnfinished(paths: HomePaths): void {
   if (!existsSync(paths.restore)) return;
   for (const entry of readdirSync(paths.restore, { withFileTypes: true })) {
     const folder = join(paths.restore, entry.name);
-    if (entry.isDirectory() && !existsSync(join(folder, 'replaced'))) rmSync(folder, { recursive: true, force: true });
+    const hasReplaced = existsSync(join(folder, 'replaced')) && readdirSync(join(folder, 'replaced')).length > 0;
+    if (entry.isDirectory() && !hasReplaced) rmSync(folder, { recursive: true, force: true });
   }
 }
 

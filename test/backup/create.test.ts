@@ -148,7 +148,15 @@ test('R4 a canceled backup, a failed one and one of a dead process leave nothing
   expect(await backUp(engine, taken)).toMatchObject({ phase: 'failed', code: 'BACKUP_REFUSED' });
   expect(await backUp(engine, join(taken, 'no', 'where'))).toMatchObject({ phase: 'failed', code: 'BACKUP_REFUSED' });
   expect(readdirSync(taken)).toEqual([]);
-  expect((await engine.refusal(engine.owner, 'backup.create', { out: 'here' })).code).toBe('INPUT_INVALID');
+  const { root, backups } = engine.paths;
+  for (const out of [
+    'here',
+    root,
+    join(root, 'restore', 'mine'),
+    join(backups, 'mine.partial'),
+    join(taken, 'a.partial'),
+  ])
+    expect([out, (await engine.refusal(engine.owner, 'backup.create', { out })).code]).toEqual([out, 'INPUT_INVALID']);
   mkdirSync(join(engine.paths.backups, 'dead.partial'));
   mkdirSync(join(engine.paths.restore, 'inspect-00000000'), { recursive: true });
   const again = await engine.reopen();
