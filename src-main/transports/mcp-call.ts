@@ -47,8 +47,9 @@ function answer(
 ): CallToolResult {
   assert(isObject(output), 'the output of a command is an object');
   const { shown, cuts } = cutToFit(output, resultBytesMax);
-  const rest = restDigest(cuts);
-  if (known?.rest === rest) {
+  // Also what is not cut must be the same: a state that was never shown must not pass for one that was.
+  const whole = cuts.length === 0 ? undefined : restDigest(output);
+  if (known !== undefined && known.answer === whole) {
     const { parts, next } = readRest(cuts, known.place, resultBytesMax - restFrameBytes);
     return toolResult({
       rest: parts,
@@ -59,9 +60,9 @@ function answer(
   if (cuts.length === 0) return toolResult({ ...shown, ...changed });
   const pinned = known ?? pinOf(row, given, output);
   const cursor =
-    row?.mutates !== false || asked === undefined
+    row?.mutates !== false || asked === undefined || whole === undefined
       ? {}
-      : { rest_cursor: formatRestCursor({ ...pinned, asked, rest, place: { cut: 0, at: 0 } }) };
+      : { rest_cursor: formatRestCursor({ ...pinned, asked, answer: whole, place: { cut: 0, at: 0 } }) };
   return toolResult({ ...shown, cut: cuts.map(markOf), ...cursor, ...changed });
 }
 

@@ -10,8 +10,8 @@ export type Place = z.infer<typeof placeSchema>;
 const restCursorSchema = z.strictObject({
   /** Digest of the tool and of what it was asked, but for the cursor. */
   asked: z.string(),
-  /** Digest of everything that was cut off. */
-  rest: z.string(),
+  /** Digest of the whole answer that was cut. */
+  answer: z.string(),
   place: placeSchema,
   /** The cursor and the head of the answer that was cut. */
   cursor: z.string().optional(),
@@ -50,7 +50,7 @@ export function parseRestCursor(cursor: unknown): RestCursor | undefined {
   }
 }
 
-/** A digest by which a question, or what was cut off, is known again. */
+/** A digest by which an answer is known again. */
 export function restDigest(value: unknown): string {
   return sha256Hex(JSON.stringify(value)).slice(0, 32);
 }

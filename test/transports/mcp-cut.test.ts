@@ -55,7 +55,7 @@ test('T170 the size of a result is what it takes inside a JSON string', () => {
 
 test('T170 whatever the answer, what is shown fits with its marks, and what was cut off makes it whole', () => {
   let cut = 0;
-  for (let seed = 1; seed <= 60; seed += 1) {
+  for (let seed = 1; seed <= 25; seed += 1) {
     const next = seeded(seed);
     const answer = { status: 'success', first: anyValue(next, 0), second: anyValue(next, 1), n: seed };
     const { shown, cuts } = cutToFit(answer, resultBytesMax);
@@ -67,7 +67,7 @@ test('T170 whatever the answer, what is shown fits with its marks, and what was 
     expect(cutToFit(answer, resultBytesMax)).toEqual({ shown, cuts });
     if (cuts.length > 0) cut += 1;
   }
-  expect(cut).toBeGreaterThan(15);
+  expect(cut).toBeGreaterThan(6);
 });
 
 test('T170 what is small stays whole beside what is large, and a value of many parts is left out whole', () => {
@@ -102,10 +102,11 @@ test('T170 a refusal that names too much is cut as well, and says so', () => {
 
 test('T171 a rest goes on while its answer stands; a changed answer is given anew, another question is not answered', async () => {
   let text = 'a'.repeat(150_000);
+  let status = 'pending';
   const asked: { readonly name: string; readonly input: unknown }[] = [];
   const run = async (name: string, input: unknown): Promise<unknown> => {
     asked.push({ name, input });
-    return { head_changeset_id: 'h1', text };
+    return { head_changeset_id: 'h1', text, status };
   };
   const given = { project: 'demo', memory_id: 'm' };
   const call = async (tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>> =>
@@ -118,13 +119,16 @@ test('T171 a rest goes on while its answer stands; a changed answer is given ane
   // The head of the first answer is asked for again, whatever main is by then.
   expect(asked.at(-1)?.input).toEqual({ ...given, head_changeset_id: 'h1' });
 
+  // Also when only what is whole changed: nobody may be taken to have seen it.
+  status = 'merging';
+  expect(await call('memory_get', { ...given, cursor: second.rest_cursor })).toMatchObject({ changed: true, status });
   text = 'b'.repeat(150_000);
   const anew = await call('memory_get', { ...given, cursor: second.rest_cursor });
   expect(anew).toMatchObject({ changed: true, cut: [{ path: '/text' }] });
   expect(String(anew.text).startsWith('bbb')).toBe(true);
   text = 'short';
   const whole = await call('memory_get', { ...given, cursor: second.rest_cursor });
-  expect(whole).toEqual({ head_changeset_id: 'h1', text: 'short', changed: true });
+  expect(whole).toEqual({ head_changeset_id: 'h1', text: 'short', status, changed: true });
 
   for (const [tool, other] of [
     ['memory_get', { ...given, memory_id: 'other', cursor }],
