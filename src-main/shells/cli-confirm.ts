@@ -77,8 +77,10 @@ interface TypedInput {
 export async function askOnTerminal(question: string, open: () => Terminal = openTerminal): Promise<string> {
   const terminal = open();
   try {
+    const line = readHidden(terminal.input);
+    // What is typed the moment that the question stands there must be unseen already.
     process.stderr.write(question);
-    return await readHidden(terminal.input);
+    return await line;
   } finally {
     process.stderr.write('\n');
     terminal.close();

@@ -180,11 +180,15 @@ function terminal(...keys: readonly string[]) {
 }
 
 test('X41 what is typed is not echoed, can be corrected, and is taken back by Ctrl-C', async () => {
-  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  onTestFinished(() => said.mockRestore());
   const typed = terminal('wrong\u0015corect\u007f\u007f\u007f', 'rect', ' 日本', '\rmore');
+  let unseenAtQuestion: boolean | undefined;
+  const said = vi.spyOn(process.stderr, 'write').mockImplementation(() => {
+    unseenAtQuestion ??= typed.modes[0];
+    return true;
+  });
+  onTestFinished(() => said.mockRestore());
   expect(await askOnTerminal('Passphrase: ', typed.open)).toBe('correct 日本');
-  expect([typed.modes, typed.closed()]).toEqual([[true, false], 1]);
+  expect([typed.modes, typed.closed(), unseenAtQuestion]).toEqual([[true, false], 1, true]);
   const stopped = terminal('corr', '\u0003');
   await expect(askOnTerminal('Passphrase: ', stopped.open)).rejects.toMatchObject({ code: 'OWNER_REQUEST_CANCELED' });
   expect([stopped.modes, stopped.closed()]).toEqual([[true, false], 1]);

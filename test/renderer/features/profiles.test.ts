@@ -3,7 +3,7 @@ import { type Obol, obolSchema } from '../../../src-preload/contract/principal.t
 import { claudeCodeCommand, clientConfig, obolState } from '../../../src-renderer/features/agents/profiles.ts';
 import { ids, noon, noonMs } from '../fixtures.ts';
 
-const obol = (rest: Partial<Record<keyof Obol, string | null>>): Obol =>
+const obol = (rest: Partial<Record<keyof Obol, string | true | null>>): Obol =>
   obolSchema.parse({
     obol_id: '0123456789abcdef',
     principal_id: ids.agent,
