@@ -12,7 +12,7 @@ import type { Stillness } from '../base/stillness.ts';
 import type { HomePaths } from '../home/home.ts';
 import { type RestoredMark, readRestoredMark, removeRestoredMark } from '../home/restored-mark.ts';
 import { removeUnfinished } from '../home/swap.ts';
-import { readKnownHeadKeys, withStateNow } from './compare.ts';
+import { findHeadKeys } from './compare.ts';
 import { createBackup, type MadeBackup, partialSuffix } from './create.ts';
 import { refused } from './folder.ts';
 import { inspectBackup } from './inspect.ts';
@@ -86,12 +86,17 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
   const { homeId } = engine;
   removePartial(paths);
   removeUnfinished(paths);
-  const headKeys = (): ReadonlySet<string> => readKnownHeadKeys(tools);
+  const headKeys = (): ReadonlySet<string> => findHeadKeys(tools) ?? new Set([tools.keys.head.publicKey]);
   const onMade = async (made: MadeBackup): Promise<readonly string[]> => {
     engine.record('backup.made', 'done', [made.digest]);
     tick(paths, made.digest, made.manifest.created_at, 'verified');
     if (dirname(made.directory) !== paths.backups) return [];
-    return (await pruneBackups(paths, homeId, headKeys(), engine.keep)).removed;
+    try {
+      return (await pruneBackups(paths, homeId, headKeys(), engine.keep)).removed;
+    } catch (thrown) {
+      tools.log.error({ err: thrown }, 'a backup was made, and older ones could not be rotated out');
+      return [];
+    }
   };
   const jobs = openJobs(tools, {
     make: (wanted) =>
@@ -101,9 +106,7 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
     monotonicMs: engine.monotonicMs,
   });
   const inspect = async (directory: string): Promise<BackupInspection> => {
-    const inspected = await withStateNow(tools, (now) =>
-      inspectBackup(directory, newScratch(paths, ids, 'inspect'), tools, now),
-    );
+    const inspected = await inspectBackup(directory, newScratch(paths, ids, 'inspect'), tools);
     if (inspected.ok && inspected.manifest_digest !== null)
       tick(paths, inspected.manifest_digest, toTimestamp(clock.nowMs()), 'verified');
     return inspected;
@@ -117,8 +120,8 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
           'The memory is in another process (CHARON_UPSTREAM), so a backup of this home would hold none of it. Back up the home of that store.',
           { variable: 'CHARON_UPSTREAM' },
         );
-      if (out !== undefined) requireUsable(paths, out);
-      return jobs.start(out ?? join(paths.backups, newBackupName(clock.nowMs(), ids)));
+      const place = out === undefined ? undefined : usablePlace(paths, out);
+      return jobs.start(place ?? join(paths.backups, newBackupName(clock.nowMs(), ids)));
     },
     last: jobs.last,
     cancel: jobs.cancel,
@@ -159,11 +162,11 @@ export function openBackups(tools: BackupTools, engine: EngineUnderBackup): Back
 }
 
 /** A place for a backup: absolute, and in the home only among its backups. Throws INPUT_INVALID. */
-function requireUsable(paths: HomePaths, out: string): void {
+function usablePlace(paths: HomePaths, out: string): string {
   if (!isAbsolute(out)) throw new Fault('INPUT_INVALID', 'out must be an absolute path.', { field: 'out' });
   const place = resolve(out);
   const isInHome = place === paths.root || place.startsWith(paths.root + sep);
-  if (!place.endsWith(partialSuffix) && (!isInHome || dirname(place) === paths.backups)) return;
+  if (!place.endsWith(partialSuffix) && (!isInHome || dirname(place) === paths.backups)) return place;
   throw new Fault(
     'INPUT_INVALID',
     'out: this name or this place is kept for something else. Choose a folder outside the home, or leave it out.',

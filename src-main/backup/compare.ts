@@ -40,15 +40,22 @@ export async function withStateNow<Result>(
   }
 }
 
-/** Public keys that signed for a home: its head key now, and those that signed moves of its refs, where these can be read. */
-export function readKnownHeadKeys({ paths, keys }: Pick<BackupTools, 'paths' | 'keys'>): ReadonlySet<string> {
-  if (!existsSync(paths.letheDb)) return new Set([keys.head.publicKey]);
-  const lethe = openHeld(paths.letheDb);
+/**
+ * Public keys that signed for a home: its head key now, and those that signed moves of its refs. Undefined where there is no
+ * memory, or none that can be read: then nothing is known of them.
+ */
+export function findHeadKeys({ paths, keys }: Pick<BackupTools, 'paths' | 'keys'>): ReadonlySet<string> | undefined {
+  if (!existsSync(paths.letheDb)) return undefined;
+  const held: HeldState[] = [];
   try {
+    const lethe = openHeld(paths.letheDb);
+    held.push(lethe);
     lethe.hold();
     return new Set([keys.head.publicKey, ...readHeadKeys(lethe.db)]);
+  } catch {
+    return undefined;
   } finally {
-    lethe.close();
+    for (const state of held) state.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts';
 import { type Findings, findingsMax, openFindings } from '../base/findings.ts';
 
 import { closeStore, openStore } from '../sqlite/open.ts';
-import { compareWithNow, type StateNow } from './compare.ts';
+import { compareWithNow, findHeadKeys, type StateNow, withStateNow } from './compare.ts';
 import { bytesOf } from './create.ts';
 import { findStrangers, makeFolder, readManifestText, readWhole, removeFolder } from './folder.ts';
 import { type BackupManifest, manifestDigest, parseManifest } from './rules/manifest.ts';
@@ -105,18 +105,13 @@ function compareWithManifest(manifest: BackupManifest, facts: StoresFacts, findi
 }
 
 /**
- * Inspects a backup for the owner: everything that `lookAt` finds, and what would go back against `now`, the home as it is.
- * Leaves nothing behind. Throws BACKUP_REFUSED.
+ * Inspects a backup for the owner: everything that `lookAt` finds, and what would go back against the home as it is then. No state
+ * of the home is held while the backup is verified. Leaves nothing behind. Throws BACKUP_REFUSED.
  */
-export async function inspectBackup(
-  directory: string,
-  scratch: string,
-  tools: BackupTools,
-  now: StateNow | undefined,
-): Promise<BackupInspection> {
+export async function inspectBackup(directory: string, scratch: string, tools: BackupTools): Promise<BackupInspection> {
   try {
-    const looked = await lookAt(directory, scratch, tools, now?.headKeys);
-    return toInspection(directory, looked, scratch, now);
+    const looked = await lookAt(directory, scratch, tools, findHeadKeys(tools));
+    return await withStateNow(tools, async (now) => toInspection(directory, looked, scratch, now));
   } finally {
     removeFolder(scratch);
   }

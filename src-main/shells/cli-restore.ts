@@ -119,7 +119,6 @@ async function restoreAlone(
   const { openHome } = await import('../home/open.ts');
   const { toolsOf } = await import('../backup/open-home.ts');
   const { findDirectory, newScratch } = await import('../backup/places.ts');
-  const { withStateNow } = await import('../backup/compare.ts');
   const { inspectBackup } = await import('../backup/inspect.ts');
   const { restoreBackup } = await import('../backup/restore.ts');
   const { takeKeys } = await import('../backup/take-keys.ts');
@@ -133,9 +132,7 @@ async function restoreAlone(
       home = await open();
     }
     const tools = toolsOf(home, common());
-    const found = await withStateNow(tools, (now) =>
-      inspectBackup(place, newScratch(home.paths, tools.ids, 'inspect'), tools, now),
-    );
+    const found = await inspectBackup(place, newScratch(home.paths, tools.ids, 'inspect'), tools);
     if (!found.ok) {
       session.print(found, inspectionText(found));
       return exitCodes.refused;
