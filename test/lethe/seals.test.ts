@@ -57,6 +57,18 @@ test('L300 L307 L310 idle moments seal every whole stretch behind the index, and
   expect(report).toMatchObject({ ok: true, checked: 302 });
   expect(report.notes).toEqual(['256 changesets were compared with their seals, 46 verified from scratch']);
 
+  // Of a stretch that was sealed not even a recency page can change.
+  const page = temp.db
+    .query<[], { seq: number; body: Uint8Array }>('SELECT seq, body FROM memory_recency_pages ORDER BY seq LIMIT 1')
+    .get();
+  const write = temp.db.command<[Uint8Array, number]>('UPDATE memory_recency_pages SET body = ? WHERE seq = ?');
+  write.run(Uint8Array.from([0]), page?.seq ?? 0);
+  expect((await temp.lethe.verifyChain(history.project)).findings[0]).toMatchObject({
+    problem: 'its recency page is not what its history makes of it',
+  });
+  write.run(page?.body ?? Uint8Array.from([0]), page?.seq ?? 0);
+  expect(await temp.lethe.verifyChain(history.project)).toMatchObject({ ok: true });
+
   // A stretch that is damaged is not sealed.
   const { project } = history;
   await history.commit(work, [addAs('big', 'big'), ...Array.from({ length: 511 }, (_, n) => add(`part ${n}`))]);

@@ -13,7 +13,7 @@ import { findKeyBoundary, readKeySum } from '../tables/semantic-keys.ts';
 import { isTextIndexSet } from '../tables/text-segments.ts';
 import { expectPostings, findWaitingOp, sumPostings, verifyProjectText } from '../text-verify.ts';
 import { digestIndex, digestText } from './index-digest.ts';
-import { sealName } from './seal-finding.ts';
+import { sealName, sealRemedy } from './seal-finding.ts';
 import type { ChangesetStretch } from './stretches.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
@@ -159,7 +159,7 @@ async function deriveRows(walk: DerivedWalk, stretch: ChangesetStretch): Promise
   });
   if (findings.list.length + findings.omitted > before) return undefined;
   if (stretch.seal !== undefined)
-    findings.add(sealName(stretch.seal), 'the derived index holds, and is not what was sealed');
+    findings.add(sealName(stretch.seal), `it does not hold, though the derived index does: ${sealRemedy}`);
   return keys;
 }
 
@@ -184,7 +184,7 @@ async function deriveText(
   }
   if (ofText.list.length + ofText.omitted > before) return undefined;
   if (stretch.seal !== undefined && isIndexed)
-    ofText.add(sealName(stretch.seal), 'the full-text index holds, and is not what was sealed');
+    ofText.add(sealName(stretch.seal), `it does not hold, though the full-text index does: ${sealRemedy}`);
   return postings;
 }
 
@@ -192,23 +192,27 @@ async function deriveText(
 async function verifyKeys(walk: DerivedWalk): Promise<void> {
   const { read, projectId, findings, pause } = walk;
   const before = findings.list.length + findings.omitted;
-  if (before === 0) {
-    let sum = noKeys;
-    for (let after = -1; after < Number.MAX_SAFE_INTEGER; ) {
-      const from = after;
-      after = read((db) => findKeyBoundary(db, from, keysPerChunk));
-      const upTo = after;
-      sum = addKeys(
-        sum,
-        read((db) => readKeySum(db, projectId, from, upTo)),
-      );
-      await pause();
-    }
-    if (isSameKeys(sum, walk.keys)) return;
-  }
+  // Where rows were found that do not hold, the keys of their states are not known: there is no sum to compare.
+  const isSummed = before === 0;
+  if (isSummed && isSameKeys(await sumKeys(walk), walk.keys)) return;
   await verifySemanticKeys(read, projectId, findings, pause);
-  if (findings.list.length + findings.omitted === before)
+  if (isSummed && findings.list.length + findings.omitted === before)
     findings.add('the keys by which memories are compared', 'they are not those that were sealed');
+}
+
+async function sumKeys({ read, projectId, pause }: DerivedWalk): Promise<KeySum> {
+  let sum = noKeys;
+  for (let after = -1; after < Number.MAX_SAFE_INTEGER; ) {
+    const from = after;
+    const upTo = read((db) => findKeyBoundary(db, from, keysPerChunk));
+    sum = addKeys(
+      sum,
+      read((db) => readKeySum(db, projectId, from, upTo)),
+    );
+    after = upTo;
+    await pause();
+  }
+  return sum;
 }
 
 /** The postings of the full text are those of the states that it holds, no more and no others. */

@@ -19,7 +19,7 @@ import {
   verifyRefsExist,
 } from './moves.ts';
 import { eachPage, own } from './pages.ts';
-import { sealName } from './seal-finding.ts';
+import { sealName, sealRemedy } from './seal-finding.ts';
 import { type MoveStretch, nextMoveStretch, type SealReading } from './stretches.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
@@ -94,7 +94,8 @@ function settle(
 ): MoveSealing | undefined {
   const seal = stretch.seal ?? stretch.broken;
   if (seal !== undefined) {
-    if (!broken.has(seal.last)) ofSeals.add(sealName(seal, 'ref moves'), 'the moves hold, and it does not');
+    if (!broken.has(seal.last))
+      ofSeals.add(sealName(seal, 'ref moves'), `it does not hold, though the moves do: ${sealRemedy}`);
     broken.add(seal.last);
     return undefined;
   }

@@ -7,7 +7,7 @@ import { findGap } from '../tables/changesets.ts';
 import { verifyChangesets } from './changesets.ts';
 import { digestHistory } from './history-digest.ts';
 import { eachPage, own } from './pages.ts';
-import { sealName } from './seal-finding.ts';
+import { sealName, sealRemedy } from './seal-finding.ts';
 import { type ChangesetStretch, nextChangesetStretch, type SealReading } from './stretches.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
@@ -69,7 +69,8 @@ export async function verifyHistory(
       if (findings.list.length + findings.omitted > before) {
         // What was found is named; its seal has nothing to add.
       } else if (seal !== undefined) {
-        if (!broken.has(seal.last)) ofSeals.add(sealName(seal), 'the history holds, and it does not');
+        if (!broken.has(seal.last))
+          ofSeals.add(sealName(seal), `it does not hold, though the history does: ${sealRemedy}`);
         broken.add(seal.last);
       } else if (stretch.isClosed) {
         const own = read((db) => digestOf(db, projectId, stretch));

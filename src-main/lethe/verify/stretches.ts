@@ -21,7 +21,7 @@ export interface SealReading {
   readonly limits?: StretchLimits | undefined;
 }
 
-export const stretchLimits: StretchLimits = { rows: 256, ops: 512 };
+export const stretchLimits: StretchLimits = { rows: 256, ops: 256 };
 
 /** A stretch of a project: under a seal whose signature holds, or to be verified from scratch. */
 export interface Stretch<Seal> extends StretchBounds {
