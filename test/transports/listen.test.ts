@@ -87,6 +87,28 @@ test('T14 a door that hears another nonce on its port, or none, is told so', asy
   await expect(proveSelf(silent, door.nonce)).rejects.toMatchObject({ code: 'PORT_TAKEN' });
 });
 
+test('T14 a door that does not hear itself at once listens again', async () => {
+  const nonce = 'a'.repeat(32);
+  let asked = 0;
+  const body = JSON.stringify({ product: 'memory-git', live: true, nonce, version: '0.1.0' });
+  const late = createServer((socket) => {
+    socket.on('error', () => undefined);
+    asked += 1;
+    if (asked < 3) socket.destroy();
+    else
+      socket.once('data', () =>
+        socket.end(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        ),
+      );
+  });
+  await new Promise<void>((done) => late.listen(0, '127.0.0.1', done));
+  closers.push(() => late.close());
+  const address = late.address();
+  await proveSelf(typeof address === 'object' ? (address?.port ?? 0) : 0, nonce);
+  expect(asked).toBe(3);
+});
+
 test('T15 a door that was closed gives its port back', async () => {
   const first = await openDoor(0);
   await first.close();
