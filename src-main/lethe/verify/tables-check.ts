@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { verifyReportSchema } from '../../../src-preload/contract/audit.ts';
 import { type Findings, openFindings } from '../../base/findings.ts';
 import type { ReadableDb } from '../../sqlite/driver.ts';
-import { listStoreTables, verifyTable } from './tables.ts';
+import { listStoreTables } from '../tables/store-tables.ts';
+import { verifyTable } from './tables.ts';
 
 type ReadChunk = <Result>(chunk: (db: ReadableDb) => Result) => Result;
 

@@ -4,7 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.ts';
 import { openFindings } from '../../base/findings.ts';
 import { connect } from '../../sqlite/driver.ts';
-import { listStoreTables, verifyTable } from './tables.ts';
+import { listStoreTables } from '../tables/store-tables.ts';
+import { verifyTable } from './tables.ts';
 
 // What the host of the thread passes; a schema would cost more than the rest of its start.
 const { path, busyTimeoutMs }: { readonly path: unknown; readonly busyTimeoutMs: unknown } = workerData;
