@@ -215,6 +215,9 @@ export interface Charon {
   ownerSelfMerge(): boolean;
   setOwnerSelfMerge(on: boolean): Promise<void>;
 
+  /** Whether anything was ever asked about a project here: then there is a store that has it. */
+  knowsProjects(): boolean;
+
   /** Moves pending proposals past their time to `expired`; how many. */
   expireProposals(): Promise<number>;
   /** After a crash: settles proposals left `merging` and intents without an outcome from the store's records (`charon.md` §6). */

@@ -27,6 +27,7 @@ import { ownedPrefixes, requireCreatableRef, requireOwnedRef } from './rules/ref
 import { requireGrant, requireScope } from './rules/rights.ts';
 import { ownerSelfMerge, setOwnerSelfMerge } from './settings.ts';
 import { settle, settleByHand } from './settle.ts';
+import { isAnyProjectNamed } from './tables/audit-entries.ts';
 import { listObols, updateLastUse } from './tables/obols.ts';
 import { listOpenIntents } from './tables/open-intents.ts';
 import { findOwner, findPrincipal, listPrincipals } from './tables/principals.ts';
@@ -83,6 +84,7 @@ export async function openCharon(options: CharonOptions): Promise<Charon> {
     review: (caller, input) => review(context, caller, input),
     merge: (caller, proposalId, request) => mergeProposal(context, caller, proposalId, request),
     cancel: (caller, proposalId) => cancelProposal(context, caller, proposalId),
+    knowsProjects: () => isAnyProjectNamed(db),
     ownerSelfMerge: () => ownerSelfMerge(context),
     setOwnerSelfMerge: (on) => setOwnerSelfMerge(context, on),
     expireProposals: async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -30,7 +31,8 @@ export interface Stores {
 
 /**
  * Opens the policy engine, the store and the ledger of a home. The policy engine opens first, since it knows the owner's principal,
- * which the store needs for what an owner may merge (`lethe.md` §0.1); it finds the store at its first call.
+ * which the store needs for what an owner may merge (`lethe.md` §0.1); it finds the store at its first call. Throws HOME_INVALID
+ * where the store's file is gone that the policy engine knows of: an empty one is never made in its place (P149).
  */
 export async function openStores(options: {
   readonly home: OpenHome;
@@ -66,6 +68,7 @@ export async function openStores(options: {
     store: letheAdapter(getStore),
   });
   try {
+    if (upstream === undefined && !existsSync(paths.letheDb) && charon.knowsProjects()) throw storeIsGone();
     const { lethe, file } = openLetheFile({
       ...common,
       path: paths.letheDb,
@@ -93,6 +96,14 @@ export async function openStores(options: {
     await charon.close();
     throw thrown;
   }
+}
+
+function storeIsGone(): Fault {
+  return new Fault(
+    'HOME_INVALID',
+    'lethe.db is missing from this home, which had projects in it. Put the file back, or restore a backup; an empty one is never made in its place.',
+    { file: 'lethe.db' },
+  );
 }
 
 function quotasOf(limits: Limits): Quotas {

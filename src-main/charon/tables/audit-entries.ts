@@ -74,6 +74,14 @@ export function listAuditEntries(db: ReadableDb, limit: number, beforeSeq: numbe
 }
 
 /** The entry of that place. */
+/** Whether any entry is about a project. The first such stands among the first entries of a home that has one. */
+export function isAnyProjectNamed(db: ReadableDb): boolean {
+  return (
+    db.query<[], { found: number }>("SELECT 1 AS found FROM audit_entries WHERE project <> '' LIMIT 1").get() !==
+    undefined
+  );
+}
+
 export function findAuditEntry(db: ReadableDb, seq: number): AuditEntry | undefined {
   const row = db.query<[number], EntryRow>(`SELECT ${columns} FROM audit_entries WHERE seq = ?`).get(seq);
   return row && parseEntry(row);
