@@ -13,6 +13,7 @@ import { count } from '../../ui/words.ts';
 /** What waits for the next start, and a restored home that waits for its owner's check. */
 export function Restored({ homeId }: { readonly homeId: string }) {
   const answer = useEngineQuery('restore.status', {});
+  const [lifted, setLifted] = useState(false);
   const { waiting, restored, problem } = answer.data ?? { waiting: null, restored: null, problem: null };
   return (
     <>
@@ -22,7 +23,16 @@ export function Restored({ homeId }: { readonly homeId: string }) {
         </section>
       )}
       {waiting !== null && <Waiting act={waiting.act} />}
-      {waiting === null && restored !== null && <Check restored={restored} homeId={homeId} />}
+      {waiting === null && restored !== null && (
+        <Check restored={restored} homeId={homeId} onLifted={() => setLifted(true)} />
+      )}
+      {lifted && (
+        <section className="mg-waiting" aria-label="Recovery is lifted">
+          <p role="status">
+            Everything agrees. It can be written to from the next start on: close Memory Git, then open it.
+          </p>
+        </section>
+      )}
     </>
   );
 }
@@ -51,10 +61,16 @@ function Waiting({ act }: { readonly act: 'restore' | 'put_back' }) {
 
 type RestoredFacts = NonNullable<CommandOutput<'restore.status'>['restored']>;
 
-function Check({ restored, homeId }: { readonly restored: RestoredFacts; readonly homeId: string }) {
+interface CheckProps {
+  readonly restored: RestoredFacts;
+  readonly homeId: string;
+  readonly onLifted: () => void;
+}
+
+function Check({ restored, homeId, onLifted }: CheckProps) {
   const [found, setFound] = useState<CommandOutput<'restore.lift'> | null>(null);
   const [asking, setAsking] = useState(false);
-  const lift = useAct('restore.lift', setFound);
+  const lift = useAct('restore.lift', (answer) => (answer.lifted ? onLifted() : setFound(answer)));
   const putBack = useAct('restore.put_back', () => setAsking(false));
   const findings = found?.report.checks.flatMap((check) => check.findings) ?? [];
   return (
@@ -64,32 +80,24 @@ function Check({ restored, homeId }: { readonly restored: RestoredFacts; readonl
       </h2>
       <div className="mg-waiting-row">
         <p>
-          {found?.lifted === true ? (
-            'Everything agrees. It can be written to from the next start on: close Memory Git, then open it.'
-          ) : (
-            <>
-              This home is as it was <When at={restored.created_at} />. Look around: everything can be read, nothing is
-              written. When it is what you want, have everything compared once and lift the recovery.
-            </>
-          )}
+          This home is as it was <When at={restored.created_at} />. Look around: everything can be read, nothing is
+          written. When it is what you want, have everything compared once and lift the recovery.
         </p>
-        {found?.lifted !== true && (
-          <div className="mg-waiting-acts">
-            <Button variant="default" onClick={() => setAsking(true)}>
-              Put back what was there…
-            </Button>
-            <Button loading={lift.busy} onClick={() => lift.send({})}>
-              Check everything and lift it
-            </Button>
-          </div>
-        )}
+        <div className="mg-waiting-acts">
+          <Button variant="default" onClick={() => setAsking(true)}>
+            Put back what was there…
+          </Button>
+          <Button loading={lift.busy} onClick={() => lift.send({})}>
+            Check everything and lift it
+          </Button>
+        </div>
       </div>
       {restored.notes.map((note) => (
         <p key={note} className="mg-quiet">
           {plainLine(note, 300)}
         </p>
       ))}
-      {found !== null && !found.lifted && (
+      {found !== null && (
         <div role="alert">
           <p>{count(findings.length, 'finding')}: nothing was lifted.</p>
           {findings.slice(0, 20).map((finding) => (
