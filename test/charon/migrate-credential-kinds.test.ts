@@ -30,11 +30,8 @@ function olderLedger(folder: string): void {
   let anchor = '';
   for (const [index, credentialId] of ['0123', 'oauth_0456', 'ltx_sub_0789', '0123'].entries()) {
     const phase = index === 3 ? ('intent' as const) : ('outcome' as const);
-    const asked = subject(`c${index}`, {
-      credentialKind: 'obol',
-      credentialId,
-      objectIds: index === 1 ? [markOf('off')] : [],
-    });
+    const act = index === 1 ? { door: 'owner_socket' as const, objectIds: [markOf('off')] } : {};
+    const asked = subject(`c${index}`, { credentialKind: 'obol', credentialId, ...act });
     const entry = nextEntry(
       head,
       { at, subject: asked, phase, outcome: phase === 'intent' ? '' : 'ok' },
