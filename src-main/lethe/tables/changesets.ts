@@ -129,14 +129,16 @@ export function listSeqsBefore(db: ReadableDb, projectId: ProjectId, before: num
 export interface SeqRow {
   readonly seq: number;
   readonly op_count: number;
-  readonly is_root: number;
+  /** 1 for the root, and for one from a file that took numbers beside its own for what it froze. */
+  readonly has_baseline: number;
 }
 
 /** Numbers of a project's changesets above `after`, oldest first, at most `limit`. */
 export function listSeqsAfter(db: ReadableDb, projectId: ProjectId, after: number, limit: number): readonly SeqRow[] {
   return db
     .query<[string, number, number], SeqRow>(
-      'SELECT seq, op_count, is_root FROM memory_changesets WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?',
+      `SELECT seq, op_count, is_root = 1 OR seq IN (SELECT root_seq FROM memory_baseline_seqs) AS has_baseline
+         FROM memory_changesets WHERE project_id = +? AND seq > +? ORDER BY seq LIMIT +?`,
     )
     .all(projectId, after, limit);
 }

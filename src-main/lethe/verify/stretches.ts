@@ -52,17 +52,17 @@ export function nextChangesetStretch(
   if (first === undefined) return undefined;
   if (seal !== undefined && seal.first === first.seq && keys?.holds('changesets', seal) === true)
     return { first: seal.first, last: seal.last, count: seal.count, seal, broken: undefined, isClosed: true };
-  const rows = first.is_root === 1 ? [first] : listSeqsAfter(db, projectId, after, limits.rows);
+  const rows = first.has_baseline === 1 ? [first] : listSeqsAfter(db, projectId, after, limits.rows);
   const below = seal !== undefined && seal.first > first.seq ? seal.first : Number.MAX_SAFE_INTEGER;
   let ops = 0;
   let count = 0;
   for (const row of rows) {
-    if (row.seq >= below || ops >= limits.ops) break;
+    if (row.seq >= below || ops >= limits.ops || (count > 0 && row.has_baseline === 1)) break;
     ops += row.op_count;
     count += 1;
   }
   const last = rows[count - 1]?.seq ?? first.seq;
-  const isClosed = first.is_root === 0 && (count === limits.rows || count < rows.length || ops >= limits.ops);
+  const isClosed = first.has_baseline === 0 && (count === limits.rows || count < rows.length || ops >= limits.ops);
   const broken = seal !== undefined && seal.first <= last ? seal : undefined;
   return { first: first.seq, last, count, seal: undefined, broken, isClosed };
 }
