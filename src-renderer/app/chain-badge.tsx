@@ -1,5 +1,6 @@
-import { Button, Popover } from '@mantine/core';
+import { Button, Checkbox, Popover } from '@mantine/core';
 import { ShieldAlert, ShieldCheck, ShieldQuestion } from 'lucide-react';
+import { useState } from 'react';
 import type { VerifyReport } from '../../src-preload/contract/audit.ts';
 import { useEngineCommand } from '../bridge/queries.tsx';
 import { useNow } from '../ui/now.ts';
@@ -18,11 +19,12 @@ export function ChainBadge({ project }: { readonly project: ProjectRow }) {
   const chain = useEngineCommand('store.verify_chain');
   const ledger = useEngineCommand('audit.verify');
   const now = useNow();
+  const [full, setFull] = useState(false);
   const state = verified === undefined ? 'unknown' : verified.ok ? 'verified' : 'findings';
   const Icon = icons[state];
   const verify = async (): Promise<void> => {
     const reports = await Promise.all([
-      chain.mutateAsync({ project: project.project_id }),
+      chain.mutateAsync({ project: project.project_id, full }),
       ledger.mutateAsync({}),
     ]).catch(() => undefined);
     if (reports === undefined) return;
@@ -42,13 +44,20 @@ export function ChainBadge({ project }: { readonly project: ProjectRow }) {
       <Popover.Dropdown aria-label="Verification">
         <div className="mg-form">
           <p className="mg-quiet">
-            Recomputes every digest, chain and signature of this project, and the audit ledger's chain and codes.
+            Recomputes every digest and chain of this project and of the audit ledger, and compares signatures and
+            indexes with what earlier verifications sealed.
           </p>
           {chain.data !== undefined && <Report title="History" unit="changeset" report={chain.data} />}
           {ledger.data !== undefined && (
             <Report title="Audit ledger" unit="entry" plural="entries" report={ledger.data} />
           )}
           {refusal !== null && <RefusedNotice refusal={refusal} />}
+          <Checkbox
+            size="xs"
+            label="Trust no seal: derive everything anew"
+            checked={full}
+            onChange={(event) => setFull(event.currentTarget.checked)}
+          />
           <Button loading={busy} onClick={() => void verify()}>
             Verify now
           </Button>
