@@ -134,6 +134,8 @@ test('a backup is made, looked into and rehearsed; the next start goes back to i
   await desk.sees(/Everything agrees/);
   await restart();
   await desk.sees('Nothing waits for you');
+  // The desk was opened once in between, when nothing could be noted as seen.
+  await desk.seeActs();
   expect(await desk.page.getByText(/everything can be read, nothing is written/).count()).toBe(0);
   await desk.goTo('Agents');
   await desk.page.getByRole('link', { name: /^Mira/ }).click();
