@@ -72,7 +72,7 @@ interface TypedInput {
 
 /**
  * Asks on the terminal itself, whatever standard input and output are led to. Throws CONFIRMATION_REQUIRED where there is none,
- * OWNER_REQUEST_CANCELED for Ctrl-C.
+ * OWNER_REQUEST_CANCELED for Ctrl-C and for nothing typed.
  */
 export async function askOnTerminal(question: string, open: () => Terminal = openTerminal): Promise<string> {
   const terminal = open();
@@ -126,7 +126,7 @@ function withTyped(typed: readonly string[], character: string): readonly string
   return typed.length < charactersMax ? [...typed, character] : typed;
 }
 
-/** One line of what is typed, shown nowhere. Ctrl-C takes it back. */
+/** One line of what is typed, shown nowhere. Ctrl-C takes it back, and so does a line with nothing in it: that is no wrong passphrase. */
 function readHidden(input: TypedInput): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed: readonly string[] = [];
@@ -142,7 +142,7 @@ function readHidden(input: TypedInput): Promise<string> {
     const read = (text: string): void => {
       for (const character of text) {
         if (character === '\u0003') end(() => reject(takenBack()));
-        else if (ends.has(character)) end(() => resolve(typed.join('')));
+        else if (ends.has(character)) end(() => (typed.length > 0 ? resolve(typed.join('')) : reject(takenBack())));
         else typed = withTyped(typed, character);
         if (ends.has(character)) break;
       }

@@ -179,7 +179,7 @@ function terminal(...keys: readonly string[]) {
   return { open, modes: input.modes, closed: () => closed };
 }
 
-test('X41 what is typed is not echoed, can be corrected, and is taken back by Ctrl-C', async () => {
+test('X41 what is typed is not echoed, can be corrected, and is taken back by Ctrl-C or an empty line', async () => {
   const typed = terminal('wrong\u0015corect\u007f\u007f\u007f', 'rect', ' 日本', '\rmore');
   let unseenAtQuestion: boolean | undefined;
   const said = vi.spyOn(process.stderr, 'write').mockImplementation(() => {
@@ -192,7 +192,10 @@ test('X41 what is typed is not echoed, can be corrected, and is taken back by Ct
   const stopped = terminal('corr', '\u0003');
   await expect(askOnTerminal('Passphrase: ', stopped.open)).rejects.toMatchObject({ code: 'OWNER_REQUEST_CANCELED' });
   expect([stopped.modes, stopped.closed()]).toEqual([[true, false], 1]);
-  expect(said.mock.calls.flat().join('')).toBe('Passphrase: \nPassphrase: \n');
+  const empty = terminal('c\u007f', '\r');
+  await expect(askOnTerminal('Passphrase: ', empty.open)).rejects.toMatchObject({ code: 'OWNER_REQUEST_CANCELED' });
+  expect([empty.modes, empty.closed()]).toEqual([[true, false], 1]);
+  expect(said.mock.calls.flat().join('')).toBe('Passphrase: \n'.repeat(3));
   const answers = ['Grüße', 'Grüße'.normalize('NFD'), 'one', 'two'];
   const next = async (): Promise<string> => answers.shift() ?? '';
   expect(await askTwice(next)).toBe('Grüße');
