@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { KeyRecovery } from '../../src-preload/contract/commands/operations.ts';
 import { Fault } from '../base/fault.ts';
@@ -84,7 +84,8 @@ function writeNew(path: string, text: string): void {
     );
   }
   try {
-    writeSync(descriptor, text);
+    // One write may take a part of it alone, as on a disk that is nearly full: this goes on until all is written, or throws.
+    writeFileSync(descriptor, text);
     fsyncSync(descriptor);
   } catch (thrown) {
     rmSync(path, { force: true });
