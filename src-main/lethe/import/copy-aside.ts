@@ -137,7 +137,7 @@ async function copyBytes(source: number, target: number, bytes: number): Promise
     done += read;
     if (read === 0 && done === bytes) return;
     if (read === 0 || done > bytes) throw inUse();
-    writeSync(target, chunk, 0, read);
+    for (let written = 0; written < read; ) written += writeSync(target, chunk, written, read - written);
   }
 }
 
