@@ -10,6 +10,8 @@ import { type QueryClass, queryClasses, queryOf, seededRandom, textOf } from '..
 
 const pageSize = 20;
 const longestMs = 50;
+/** The page asks for all but the first runs: those after another contestant's turn read pages that nobody keeps warm. */
+const coldRuns = 2;
 
 /** W7: a page of 20 matches at the head of main for each class of query, beside a plain FTS5 table with `ORDER BY rank`. */
 export async function runSearch({ scratch, corpora, length }: Setting): Promise<readonly Row[]> {
@@ -29,6 +31,7 @@ async function runSearchOf(folder: string, scratch: string, length: Setting['len
     (kind): Contestant => ({
       name: of(kind),
       workers: 1,
+      lead: coldRuns,
       once: ask(kind, memories, (query) => {
         const { matches } = store.lethe.search({ projectId: benchProject, refName: mainRef, query, limit: pageSize });
         if (matches.length > 0 === (kind === 'a miss'))
@@ -82,6 +85,7 @@ function openPlainIndex(scratch: string, memories: number): PlainIndex {
     contestant: (kind) => ({
       name: nameOf(kind),
       workers: 1,
+      lead: coldRuns,
       once: ask(kind, memories, (query) => search.all(plainQuery(kind, query), pageSize)),
     }),
     close: () => db.close(),
