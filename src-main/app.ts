@@ -143,6 +143,8 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
   const home = await openHomeAsAsked({
     ...{ root: options.home, env: options.env, keychain: options.keychain, version: options.version },
     ...{ clock, ids, log },
+    // Without any door it is opened for one command, which must not replace the home that it is about.
+    isStart: options.doors !== null || options.letheHttp !== undefined,
   });
   undo.push(() => home.release());
   requireKeysOf(home);

@@ -121,6 +121,7 @@ async function restoreAlone(
   const { findDirectory, newScratch } = await import('../backup/places.ts');
   const { inspectBackup } = await import('../backup/inspect.ts');
   const { restoreBackup } = await import('../backup/restore.ts');
+  const { withdrawNext } = await import('../backup/next.ts');
   const { takeKeys } = await import('../backup/take-keys.ts');
   const open = () => openHome({ root: session.home, ...common() });
   let home = await open();
@@ -139,7 +140,10 @@ async function restoreAlone(
     }
     if (!session.json) session.warn(`\n${inspectionText(found)}`);
     await confirmation(found.home_id ?? '', options);
-    tell(session, home.paths, await restoreBackup(tools, { directory: place }));
+    const mark = await restoreBackup(tools, { directory: place });
+    // What waited was asked of the home that is replaced now.
+    withdrawNext(home.paths);
+    tell(session, home.paths, mark);
     return exitCodes.done;
   } finally {
     home.release();

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { openApp } from '../../src-main/app.ts';
+import { openHomeAsAsked } from '../../src-main/backup/open-home.ts';
 import { putBack, restoreBackup } from '../../src-main/backup/restore.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
+import { silentLog } from '../../src-main/base/log.ts';
 import { connect } from '../../src-main/sqlite/driver.ts';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { grantSchema } from '../../src-preload/contract/principal.ts';
-import { projectId } from '../support/history-builder.ts';
+import { fakeClock, projectId } from '../support/history-builder.ts';
 import { branch, commit, newKey, proposal } from '../support/history-in-engine.ts';
 import { advanceInput, authorize, mergeEnvelope } from '../support/merge-envelope.ts';
 import type { TempEngine } from '../support/temp-engine.ts';
@@ -178,6 +181,27 @@ test('R36 what was there before can be put back, until the recovery is lifted', 
   expect(await back.run(back.owner, 'restore.status', {})).toEqual({ waiting: null, restored: null, problem: null });
   await back.run(back.owner, 'memory.repo_init', { project: 'x' });
   expect((await back.run(back.owner, 'engine.reconcile', {})).ok).toBe(true);
+});
+
+test('R41 what waits is done by a start alone: not by a command on closed files, nor by the recovery switch', async () => {
+  const { engine } = await livedInHome();
+  const { name } = await backedUp(engine);
+  await stage(engine, name);
+  const { root } = engine.paths;
+  await engine.close();
+  const common = { clock: fakeClock(), ids: systemIds(), log: silentLog, version: '0.0.0' };
+  const app = await openApp({ ...common, home: root, env: {}, doors: null });
+  const status = await app.commands.call('restore.status', {}, app.ownerCaller('files'));
+  await app.close();
+  expect(status).toMatchObject({ waiting: { act: 'restore' }, restored: null, problem: null });
+  for (const [env, isRestored] of [
+    [{ CHARON_RECOVERY_READONLY: '1' }, false],
+    [{}, true],
+  ] as const) {
+    const home = await openHomeAsAsked({ ...common, root, env });
+    home.release();
+    expect(home.restored !== undefined).toBe(isRestored);
+  }
 });
 
 test('R35 R36 a home that is damaged is kept file by file, stale logs too, and comes back byte for byte', async () => {
