@@ -103,14 +103,18 @@ export function listSlot(paths: HomePaths, id: string, slot: SwapSlot): string[]
   return allNames.filter((name) => existsSync(slotPath(paths, id, slot, name)));
 }
 
-/** Removes what restores left behind that never came to their swap. What one replaced stays. */
+/** Removes what restores left behind that never came to their swap. What one replaced stays, and so does what was withdrawn for it. */
 export function removeUnfinished(paths: HomePaths): void {
   if (!existsSync(paths.restore)) return;
   for (const entry of readdirSync(paths.restore, { withFileTypes: true })) {
     const folder = join(paths.restore, entry.name);
-    const hasReplaced = existsSync(join(folder, 'replaced')) && readdirSync(join(folder, 'replaced')).length > 0;
-    if (entry.isDirectory() && !hasReplaced) rmSync(folder, { recursive: true, force: true });
+    if (entry.isDirectory() && !keepsFiles(join(folder, 'replaced')) && !keepsFiles(join(folder, 'withdrawn')))
+      rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function keepsFiles(folder: string): boolean {
+  return existsSync(folder) && readdirSync(folder).length > 0;
 }
 
 function parseJournal(text: string): Swap {

@@ -181,6 +181,12 @@ test('R36 what was there before can be put back, until the recovery is lifted', 
   expect(await back.run(back.owner, 'restore.status', {})).toEqual({ waiting: null, restored: null, problem: null });
   await back.run(back.owner, 'memory.repo_init', { project: 'x' });
   expect((await back.run(back.owner, 'engine.reconcile', {})).ok).toBe(true);
+  // What was withdrawn is kept aside, also by the starts that follow.
+  const again = await back.reopen();
+  const [id = ''] = readdirSync(again.paths.restore);
+  expect(readdirSync(join(again.paths.restore, id, 'withdrawn'))).toEqual(
+    expect.arrayContaining(['charon.db', 'ledger.anchor', 'lethe.db', 'restored.json']),
+  );
 });
 
 test('R41 what waits is done by a start alone: not by a command on closed files, nor by the recovery switch', async () => {
