@@ -1,4 +1,4 @@
-import type { VerifyReport } from '../../src-preload/contract/audit.ts';
+import type { AuditEntry, VerifyReport } from '../../src-preload/contract/audit.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -38,6 +38,8 @@ export interface AuditOptions {
   readonly anchorPath: string;
   /** The anchor is not beside charon.db, but where the environment keeps it. */
   readonly anchorElsewhere: boolean;
+  /** Hears every entry as it is appended, where the ledger itself will not be kept. */
+  readonly echo?: ((entry: AuditEntry) => void) | undefined;
   readonly log: Log;
 }
 
@@ -56,7 +58,10 @@ export interface AuditWriter extends AuditLedger {
  */
 export function openAuditLedger(options: AuditOptions): AuditWriter {
   const { db, batch, clock, macKey, anchor, log } = options;
-  const append = (target: WritableDb, record: AuditRecord): void => appendRecord(target, record, macKey);
+  const append = (target: WritableDb, record: AuditRecord): void => {
+    const entry = appendRecord(target, record, macKey);
+    options.echo?.(entry);
+  };
   const anchoring = createAnchoring(db, anchor, log);
   let failing = false;
   const writeNow = async (verb: (target: WritableDb) => void): Promise<void> => {
@@ -143,12 +148,13 @@ export function openAuditLedger(options: AuditOptions): AuditWriter {
 }
 
 /** Appends to the chain as the savepoint sees it, and keeps the lists of intents without an outcome and of acts of power. */
-export function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): void {
+export function appendRecord(db: WritableDb, record: AuditRecord, macKey: MacKey): AuditEntry {
   const entry = nextEntry(auditHead(db), record, macKey);
   insertAuditEntry(db, entry);
   if (isActOfPower(entry)) insertAct(db, entry.seq);
   if (record.phase === 'intent') insertOpenIntent(db, entry.seq, entry.correlation_id, record.subject.idempotencyKey);
   else if (entry.outcome !== ambiguousOutcome) deleteOpenIntents(db, entry.correlation_id);
+  return entry;
 }
 
 /** Brings the anchor to the head of the ledger, one write after the other; a failure is told and tried again. */

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import type { AuditEntry } from '../../src-preload/contract/audit.ts';
 import type { EngineEvent } from '../../src-preload/contract/events.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
@@ -38,6 +39,8 @@ export interface CharonOptions {
   readonly tuning?: StoreTuning | undefined;
   /** What is not said here is as the protocol says. */
   readonly quotas?: Partial<Quotas> | undefined;
+  /** Hears every audit entry, where the file itself will not be kept (`charon.md` §7). */
+  readonly echoAudit?: ((entry: AuditEntry) => void) | undefined;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicMs?: (() => number) | undefined;
 }
@@ -77,6 +80,7 @@ export async function openContext(options: CharonOptions): Promise<OpenedCharon>
       anchor,
       anchorPath: options.anchorPath,
       anchorElsewhere: dirname(options.anchorPath) !== dirname(options.path),
+      echo: options.echoAudit,
       log,
     });
     if (anchor.wasCut)

@@ -66,6 +66,7 @@ export async function openStores(options: {
       mergeSigning: keys.merges.signing,
     },
     store: letheAdapter(getStore),
+    ...(home.isReadingCopy ? { echoAudit: (entry) => log.warn({ audit: entry }, 'audit') } : {}),
   });
   try {
     if (upstream === undefined && !existsSync(paths.letheDb) && charon.knowsProjects()) throw storeIsGone();

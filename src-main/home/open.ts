@@ -10,6 +10,7 @@ import type { KeyVault } from './key-vault.ts';
 import type { Keychain } from './keychain.ts';
 import { type HomeKeys, openKeys } from './keys.ts';
 import { lockHome } from './lock.ts';
+import { isReadOnlyMedium, isWriteRefusal, openReadingCopy } from './read-only-medium.ts';
 import { type RestoredMark, readRestoredMark } from './restored-mark.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { finishSwap } from './swap.ts';
@@ -19,6 +20,8 @@ export interface OpenHome {
   readonly paths: HomePaths;
   /** Started to read only (`charon.md` §7). */
   readonly recovery: boolean;
+  /** The home's own place takes no writing: this is a private copy of it, and its audit is told to the log as well. */
+  readonly isReadingCopy: boolean;
   /** This home was restored and waits for its owner's check, which is why it is read only. */
   readonly restored: RestoredMark | undefined;
   readonly tuning: StoreTuning;
@@ -35,7 +38,8 @@ export interface OpenHome {
 
 /**
  * Takes the home at `root` for this process: environment, folders, lock, host.json, settings, keys. Whoever is refused
- * later learns who holds it from the first moment on. Throws HOME_INVALID, HOME_LOCKED, KEYS_INVALID, KEYS_SEALED.
+ * later learns who holds it from the first moment on. In recovery a home whose place takes no writing is read from a private
+ * copy (H50–H52). Throws HOME_INVALID, HOME_LOCKED, KEYS_INVALID, KEYS_SEALED.
  */
 export async function openHome(options: {
   readonly root: string;
@@ -46,16 +50,18 @@ export async function openHome(options: {
   readonly keychain?: Keychain | undefined;
 }): Promise<OpenHome> {
   const { env, ids } = options;
-  const paths = homePaths(options.root, env);
+  const own = homePaths(options.root, env);
   const recovery = readRecovery(env);
   const tuning = readTuning(env);
-  if (recovery && !homeExists(paths)) {
+  if (recovery && !homeExists(own)) {
     throw new Fault(
       'HOME_INVALID',
       'There is no home to recover at that place. Name it with --home, or start without the recovery switch.',
     );
   }
-  prepareHome(paths);
+  const copy = recovery && isReadOnlyMedium(own.root, ids) ? openReadingCopy(own) : undefined;
+  const paths = copy === undefined ? own : homePaths(copy.root, env);
+  prepareWritable(paths);
   const lock = lockHome(paths);
   const nonce = ids.randomBytes(16).toString('hex');
   const startedAt = toTimestamp(options.clock.nowMs());
@@ -64,6 +70,7 @@ export async function openHome(options: {
   const release = (): void => {
     removeHost(paths.host);
     lock.release();
+    copy?.remove();
   };
   try {
     announce({ socket: null, mcp: null, owner_page: null });
@@ -74,6 +81,7 @@ export async function openHome(options: {
     return {
       paths,
       recovery: recovery || restored !== undefined,
+      isReadingCopy: copy !== undefined,
       restored,
       tuning,
       settings,
@@ -86,5 +94,19 @@ export async function openHome(options: {
   } catch (thrown) {
     release();
     throw thrown;
+  }
+}
+
+function prepareWritable(paths: HomePaths): void {
+  try {
+    prepareHome(paths);
+  } catch (thrown) {
+    if (!isWriteRefusal(thrown)) throw thrown;
+    throw new Fault(
+      'HOME_INVALID',
+      'The place of this home takes no writing. Start with CHARON_RECOVERY_READONLY=1 to read it, or copy it to a disk that can be written.',
+      {},
+      { cause: thrown },
+    );
   }
 }
