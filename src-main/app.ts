@@ -169,6 +169,7 @@ async function openEngine(options: AppOptions, undo: Undo[], facts: CommandDeps[
     ...{ lethe: store, files: lethe, ledger, facts, metrics, backups },
     keyRing: home.keyRing,
     recoveryReadonly: home.recovery,
+    isReadingCopy: home.isReadingCopy,
     disk: {
       freeBytes: freeDisk(options.home, monotonicMs),
       freeBytesMin: home.settings.limits.free_disk_bytes,

@@ -40,6 +40,8 @@ export interface CommandDeps {
   readonly keyRing: KeyRing;
   readonly log: Log;
   readonly recoveryReadonly: boolean;
+  /** The home is read from a private copy: nothing that would be done to it would last. */
+  readonly isReadingCopy?: boolean | undefined;
   /** Hears how far a long command of this very process has come: a command line shows it. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** How much of the disk is free, and with how little of it nothing more is written. Left out: nobody looks. */

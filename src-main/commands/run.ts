@@ -127,7 +127,7 @@ async function pass(way: Way, bound: BoundCommand | undefined): Promise<unknown>
     trail.describe({ replayed: true, effects: replayed.effects });
     return replayed.output;
   }
-  if (contract.mutates && deps.recoveryReadonly && !changesNoStore.has(contract.name)) {
+  if (contract.mutates && deps.recoveryReadonly && (!changesNoStore.has(contract.name) || isVain(deps, contract))) {
     throw new Fault(
       'READ_ONLY',
       'Memory Git was started read-only for recovery. Reading works; nothing can be changed until it is started normally.',
@@ -155,6 +155,11 @@ const changesNoStore: ReadonlySet<string> = new Set([
   ...['owner_request.decide', 'owner_page.open'],
   ...recoveryCommands,
 ]);
+
+/** Whether it would be done to a copy that is removed when this run ends (H52). */
+function isVain(deps: CommandDeps, contract: CommandContract): boolean {
+  return deps.isReadingCopy === true && recoveryCommands.has(contract.name);
+}
 
 /** An act of power from outside the desk runs as it was confirmed, and what was looked at before a wait is looked at again. */
 async function confirmPower(way: Way, contract: CommandContract, opened: OpenCall, place: Place): Promise<void> {

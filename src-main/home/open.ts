@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { Fault } from '../base/fault.ts';
 import type { Ids } from '../base/ids.ts';
@@ -60,7 +62,7 @@ export async function openHome(options: {
     );
   }
   const copy = recovery && isReadOnlyMedium(own.root, ids) ? openReadingCopy(own) : undefined;
-  const paths = copy === undefined ? own : homePaths(copy.root, env);
+  const paths = copy === undefined ? own : homePaths(copy.root, {});
   prepareWritable(paths);
   const lock = lockHome(paths);
   const nonce = ids.randomBytes(16).toString('hex');
@@ -85,7 +87,7 @@ export async function openHome(options: {
       restored,
       tuning,
       settings,
-      keys,
+      keys: copy === undefined ? keys : { ...keys, warnings: [...keys.warnings, ...tellCopy(own)] },
       keyVault: vault,
       keyRing: openKeyRing({ vault, env, ids, clock: options.clock }),
       announce,
@@ -109,4 +111,13 @@ function prepareWritable(paths: HomePaths): void {
       { cause: thrown },
     );
   }
+}
+
+/** What whoever reads a copy must know. */
+function tellCopy(own: HomePaths): readonly string[] {
+  const told =
+    'The place of this home takes no writing: it is read from a private copy, and every audit entry of this run is told here, since the home keeps none of them.';
+  const waits =
+    'Something waits for the next start of this home (a restore, or putting one back). It is not carried out here.';
+  return existsSync(join(own.restore, 'next.json')) ? [told, waits] : [told];
 }

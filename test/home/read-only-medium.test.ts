@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -10,7 +19,7 @@ import { systemClock } from '../../src-main/base/clock.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import type { Log } from '../../src-main/base/log.ts';
 import { isReadOnlyMedium } from '../../src-main/home/read-only-medium.ts';
-import { tempHome } from '../support/temp-home.ts';
+import { tempFolder, tempHome } from '../support/temp-home.ts';
 
 /**
  * Lets nobody write in a folder: by its mode, or for root, whom modes do not hold, by mounting it read-only over itself.
@@ -71,9 +80,18 @@ test('H50 H51 H52 in recovery a home on a read-only medium is read, nothing of i
   expect(isReadOnlyMedium(home, systemIds())).toBe(true);
   const before = treeOf(home);
   const copies = readingCopies();
-  await expect(openApp({ ...common, env: {} })).rejects.toMatchObject({ code: 'HOME_INVALID' });
+  // A folder that is the owner's own is opened up by a normal start; a medium is not.
+  if (process.getuid?.() === 0)
+    await expect(openApp({ ...common, env: {} })).rejects.toMatchObject({ code: 'HOME_INVALID' });
 
-  const reading = await openApp({ ...common, env: { CHARON_RECOVERY_READONLY: '1' } });
+  const anchor = join(tempFolder(), 'anchor');
+  copyFileSync(join(home, 'ledger.anchor'), anchor);
+  const anchored = readFileSync(anchor);
+  const left = join(tmpdir(), 'memory-git-reading-999999999-left');
+  mkdirSync(left);
+  const env = { CHARON_RECOVERY_READONLY: '1', CHARON_LEDGER_ANCHOR_PATH: anchor };
+  const reading = await openApp({ ...common, env });
+  expect(existsSync(left)).toBe(false);
   const reader = reading.ownerCaller('window');
   expect((await reading.commands.call('project.list', {}, reader)).projects).toHaveLength(1);
   expect((await reading.commands.call('store.verify_chain', { project: 'demo' }, reader)).ok).toBe(true);
@@ -81,10 +99,14 @@ test('H50 H51 H52 in recovery a home on a read-only medium is read, nothing of i
   expect((await reading.commands.call('engine.reconcile', {}, reader)).ok).toBe(true);
   const refused = reading.commands.call('memory.repo_init', { project: 'other' }, reader);
   await expect(refused).rejects.toMatchObject({ code: 'READ_ONLY' });
+  const lifted = reading.commands.call('restore.lift', {}, reader);
+  await expect(lifted).rejects.toMatchObject({ code: 'READ_ONLY' });
   await reading.close();
 
   const told = lines().flatMap((line) => (line.msg === 'audit' ? [line.audit] : []));
   expect(told).toContainEqual(expect.objectContaining({ command: 'memory.repo_init', outcome: 'read_only READ_ONLY' }));
+  expect(lines().filter(({ msg }) => String(msg).startsWith('The place of this home'))).toHaveLength(1);
+  expect(readFileSync(anchor).equals(anchored)).toBe(true);
   expect(treeOf(home)).toEqual(before);
   expect(readingCopies()).toEqual(copies);
 });
