@@ -9,10 +9,11 @@ import type { PinnedWithheld } from '../../src-main/lethe/withheld.ts';
 import { changesetIdSchema, type RefName, timestampSchema } from '../../src-preload/contract/ids.ts';
 import { refName } from '../support/history-builder.ts';
 import { type HistoryStore, historyProject, openHistoryStore } from './history-store.ts';
+import { howMany } from './how-many.ts';
 import { type Random, seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
 
-const histories = 120;
+const histories = howMany(120);
 const chunks = 6;
 const epochMs = 1_800_000_000_000;
 const work = refName('refs/topics/work');

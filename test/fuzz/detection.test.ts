@@ -9,10 +9,11 @@ import type { Conflict } from '../../src-preload/contract/conflict.ts';
 import { changesetIdSchema } from '../../src-preload/contract/ids.ts';
 import { detectFromScratch, type SaidFinding } from './detection-twin.ts';
 import { type HistoryStore, historyProject, type OpDraft, openHistoryStore } from './history-store.ts';
+import { howMany } from './how-many.ts';
 import { seededRandom } from './random.ts';
 import { claim, growClaims, lineOps } from './random-claims.ts';
 
-const histories = 300;
+const histories = howMany(300);
 const chunks = 6;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))(

@@ -14,11 +14,12 @@ import {
 } from '../../src-main/lethe/rules/replay.ts';
 import type { ReplayedMemory } from '../../src-main/lethe/rules/replay-ops.ts';
 import { type HistoryStore, openHistoryStore } from './history-store.ts';
+import { howMany } from './how-many.ts';
 import { seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
 import { touchLog } from './touch-log.ts';
 
-const histories = 300;
+const histories = howMany(300);
 const chunks = 10;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('diffs of random histories, part %i', (chunk) => {

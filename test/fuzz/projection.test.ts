@@ -12,11 +12,12 @@ import type { ReplayedAttachment, ReplayedMemory } from '../../src-main/lethe/ru
 import type { Place } from '../../src-main/lethe/tables/chains.ts';
 import type { JsonObject } from '../../src-preload/contract/json.ts';
 import { type HistoryStore, historyProject, openHistoryStore, tentatively } from './history-store.ts';
+import { howMany } from './how-many.ts';
 import { type Random, seededRandom } from './random.ts';
 import { growHistory } from './random-history.ts';
 import { bereftOf } from './stand-ins.ts';
 
-const histories = 300;
+const histories = howMany(300);
 const chunks = 10;
 
 describe.each(Array.from({ length: chunks }, (_, chunk) => chunk))('random histories, part %i', (chunk) => {

@@ -15,9 +15,10 @@ import {
   relate,
   supersede,
 } from '../support/history-builder.ts';
+import { howMany } from './how-many.ts';
 import { type Random, seededRandom } from './random.ts';
 
-const histories = 60;
+const histories = howMany(60);
 const roundsMax = 30;
 const scopes = ['s', 't'] as const;
 

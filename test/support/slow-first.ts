@@ -12,6 +12,7 @@ const slow = [
   'upstream/journey',
   'import/command-line',
   'shells/reviewing',
+  'shells/backup',
   'commands/proposal-triples',
   'shells/ledger-history',
   'ledger/verify',
