@@ -8,7 +8,7 @@ import { type TempEngine, type TempEngineOptions, tempEngine } from '../support/
 /** An engine with a project, an agent and its proposal; the owner at the desk is `engine.owner`. */
 export interface PowerWorld {
   readonly engine: TempEngine;
-  /** The owner through the socket, as any program of the same user reaches it. */
+  /** The owner through the socket, which every program of the same user reaches. */
   readonly shell: Caller;
   readonly files: Caller;
   readonly agent: Caller;

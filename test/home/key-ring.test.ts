@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { type Environment, type HomePaths, prepareHome } from '../../src-main/home/home.ts';
 import { type KeyRing, openKeyRing } from '../../src-main/home/key-ring.ts';
 import { type HomeKeys, openKeys } from '../../src-main/home/keys.ts';
 import { keyNames } from '../../src-preload/contract/commands/operations.ts';
 import { fakeClock } from '../support/history-builder.ts';
+import { refusal } from '../support/refusal.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const ids = systemIds();
@@ -19,16 +19,6 @@ async function stage(env: Environment = {}) {
   const { keys: first, vault } = await openKeys(paths, env, ids);
   const ring: KeyRing = openKeyRing({ vault, env, ids, clock: fakeClock() });
   return { paths, start, first, ring };
-}
-
-async function refusal(work: () => unknown): Promise<Fault> {
-  try {
-    await work();
-  } catch (thrown) {
-    if (thrown instanceof Fault) return thrown;
-    throw thrown;
-  }
-  throw new Error('nothing was refused');
 }
 
 test('H30 a replaced key is another one from the next start on, and what must still verify is kept', async () => {

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import { createVerifier } from '../../src-main/canonical/signature.ts';
 import { type Environment, type HomePaths, prepareHome } from '../../src-main/home/home.ts';
 import { findOwnerKey, type HomeKeys, openKeys } from '../../src-main/home/keys.ts';
+import { refusal } from '../support/refusal.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const ids = systemIds();
@@ -19,16 +19,6 @@ function preparedHome(): HomePaths {
 /** The keys as a start reads them. */
 async function open(paths: HomePaths, env: Environment): Promise<HomeKeys> {
   return (await openKeys(paths, env, ids)).keys;
-}
-
-async function refusal(work: () => unknown): Promise<Fault> {
-  try {
-    await work();
-  } catch (thrown) {
-    if (thrown instanceof Fault) return thrown;
-    throw thrown;
-  }
-  throw new Error('nothing was refused');
 }
 
 test('H6 keys are made once, all different, 0600, and read again', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { toTimestamp } from '../../src-main/base/clock.ts';
-import { Fault } from '../../src-main/base/fault.ts';
 import { systemIds } from '../../src-main/base/ids.ts';
 import type { KeysFile } from '../../src-main/home/keys-file.ts';
 import {
@@ -10,6 +9,7 @@ import {
   sealKeysForRecovery,
 } from '../../src-main/home/recovery.ts';
 import type { RecoveryEnvelope } from '../../src-preload/contract/recovery.ts';
+import { refusal } from '../support/refusal.ts';
 
 const ids = systemIds();
 const cheap = { n: 2 ** 10, r: 8, p: 1 };
@@ -32,16 +32,6 @@ function seal(file: KeysFile): RecoveryEnvelope {
   const envelope = sealKeysForRecovery(file, homeId, ids);
   if (envelope === undefined) throw new Error('a passphrase was set');
   return envelope;
-}
-
-async function refusal(work: () => unknown): Promise<Fault> {
-  try {
-    await work();
-  } catch (thrown) {
-    if (thrown instanceof Fault) return thrown;
-    throw thrown;
-  }
-  throw new Error('nothing was refused');
 }
 
 test('H40 what is sealed opens with the passphrase, is another text every time and holds no key', async () => {

@@ -1,12 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Costs, costsAtBothSizes } from './costs-at-sizes.ts';
-import { oneMemory } from './long-histories.ts';
+import { chainOfBranches, manyMemories, oneMemory } from './long-histories.ts';
 
-describe('after 1 000 and after 20 000 changesets, one memory corrected over and over', () => {
+const histories = [
+  { name: 'many memories', history: manyMemories },
+  { name: 'one memory corrected over and over', history: oneMemory },
+  { name: 'a chain of branches, each made from the last', history: chainOfBranches },
+] as const;
+
+describe.each(histories)('after 1 000 and after 20 000 changesets, $name', ({ history }) => {
   let small: Costs;
   let large: Costs;
   beforeAll(() => {
-    ({ small, large } = costsAtBothSizes(oneMemory));
+    ({ small, large } = costsAtBothSizes(history));
   }, 300_000);
 
   test('L84 L101 L108 L116 context, memories, validation, commit, diff, preview and reachability read the same rows', () => {
